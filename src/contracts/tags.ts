@@ -57,7 +57,7 @@ export interface TagSource {
   readonly prefix: string;
   groups(): readonly TagGroup[];
   /**
-   * What a tag tells of its robot or its station, in words that all protocols share: `battery`, `conveyor/1`.
+   * What a tag is about, in words that all protocols share: `battery`, `conveyor/1`.
    * Null: no other protocol has the same.
    */
   subjectOf(tag: TagView): string | null;

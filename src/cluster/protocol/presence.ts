@@ -32,7 +32,7 @@ interface Heard extends OtherMember {
 }
 
 const PERIOD_MS = 2_000;
-/** A session that has begun, or ended, is told so soon. */
+/** A session that has begun or ended is announced within this time. */
 const LOOK_MS = 500;
 /** A member that has said nothing for so long is not there. */
 const GONE_MS = 3 * PERIOD_MS;
@@ -42,8 +42,8 @@ export function createPresence(parts: PresenceParts): Presence {
   const { member, process } = identity;
   const heard = new Map<string, Heard>();
   let count = 0;
-  /** What the others were told last. */
-  let toldSession = false;
+  /** Whether the newest announcement has a session. */
+  let announcedSession = false;
 
   mirror.subscribe((key, entry) => {
     if (!key.startsWith(MEMBERS) || entry === null) return;
@@ -55,9 +55,9 @@ export function createPresence(parts: PresenceParts): Presence {
 
   function announce(): void {
     count += 1;
-    toldSession = hasSession();
+    announcedSession = hasSession();
     const record: PresenceRecord = {
-      ...{ hasSession: toldSession, count, process },
+      ...{ hasSession: announcedSession, count, process },
       ...{ leads: leads(), facts: facts(), atMs: clock.nowMs() },
     };
     const puts = [{ key: `${MEMBERS}${member}`, value: JSON.stringify(record) }];
@@ -66,7 +66,7 @@ export function createPresence(parts: PresenceParts): Presence {
   }
   every(clock, PERIOD_MS, ended, announce);
   every(clock, LOOK_MS, ended, () => {
-    if (hasSession() !== toldSession) announce();
+    if (hasSession() !== announcedSession) announce();
   });
 
   const there = () => [...heard.values()].filter(({ atMs }) => clock.monotonicMs() - atMs < GONE_MS);

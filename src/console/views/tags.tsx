@@ -255,19 +255,19 @@ function TagFacts({ tag }: { readonly tag: Tag }) {
       <dd>
         <Subject tag={tag} />
       </dd>
-      <Twins tag={tag} />
+      <Equivalents tag={tag} />
     </dl>
   );
 }
 
-/** What tells the same in the other protocol. */
-function Twins({ tag: { protocol, twins } }: { readonly tag: Tag }) {
-  if (twins.length === 0) return null;
+/** The addresses of the same value in the other protocol. */
+function Equivalents({ tag: { protocol, equivalents } }: { readonly tag: Tag }) {
+  if (equivalents.length === 0) return null;
   const other = protocol === "opcua" ? "mqtt" : "opcua";
   return (
     <>
-      <dt>{say(other === "mqtt" ? "tags.twinsMqtt" : "tags.twinsOpcua")}</dt>
-      {twins.map((address) => (
+      <dt>{say(other === "mqtt" ? "tags.sameMqtt" : "tags.sameOpcua")}</dt>
+      {equivalents.map((address) => (
         <dd key={address} class="beside">
           <Link class="id" to={tagAddress({ protocol: other, address })}>
             {address}

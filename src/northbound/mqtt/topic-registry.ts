@@ -40,8 +40,8 @@ export function createTopicRegistry(
   const owners = new Map<string, Group>();
   let group: Group | null = null;
   let origin = own;
-  /** What is published from now on tells of this. */
-  let subject: string | null = null;
+  /** What is published from now on comes of this. */
+  let source: StateChange | null = null;
 
   function groupOf(key: string, robotId: RobotId | null, station: string | null): Group {
     let found = groups.get(key);
@@ -64,7 +64,7 @@ export function createTopicRegistry(
       group = null;
     },
     about(change) {
-      subject = change === null ? null : subjectOf(change);
+      source = change;
       if (change === null) [group, origin] = [null, own];
       else {
         if ("robotId" in change) group = groupOf(`robot ${change.robotId}`, change.robotId, null);
@@ -85,7 +85,10 @@ export function createTopicRegistry(
       if (before !== undefined) before.publish(payload, atMs, group === null ? before.origin : origin);
       else {
         const owner = group ?? owners.get(topic) ?? groupOf(OF_GATEWAY, null, null);
-        known.set(topic, owner.add(new Topic(topic, owner, subject, isConnected, payload, atMs, origin)));
+        known.set(
+          topic,
+          owner.add(new Topic(topic, owner, source && subjectOf(source), isConnected, payload, atMs, origin)),
+        );
       }
     },
   };

@@ -64,7 +64,7 @@ export function createTagRegistry(missingRobots: () => number): TagRegistry {
   };
 }
 
-/** The objects of a robot or a station that topics tell of too; the other tags are of it as a whole. */
+/** The objects of a robot or a station that have topics too; the other tags are of it as a whole. */
 const subjects: Readonly<Record<string, string>> = {
   Mission: "mission",
   Battery: "battery",

@@ -5,7 +5,7 @@ import type { Tag } from "../../../src/northbound/web/api/tag.ts";
 const tag = (protocol: Tag["protocol"], address: string): Tag => ({
   ...{ protocol, address, robot_id: null, station: null, type: "Float", value: 1, clipped: false },
   ...{ quality: "good", status: null, source_time: null, received_at: null, age_ms: null },
-  ...{ description: null, unit: null, meaning: null, twins: [] },
+  ...{ description: null, unit: null, meaning: null, equivalents: [] },
 });
 
 it("tags lie in the folders of their addresses", () => {

@@ -28,7 +28,7 @@ const charge: Tag = {
   description: { en: "How full the battery is", de: "Wie voll die Batterie ist" },
   unit: "%",
   meaning: null,
-  twins: ["fleetgate/plant1/robots/cart-1/battery"],
+  equivalents: ["fleetgate/plant1/robots/cart-1/battery"],
 };
 const topic: Tag = {
   ...charge,
@@ -40,7 +40,7 @@ const topic: Tag = {
   status: null,
   description: null,
   unit: null,
-  twins: [],
+  equivalents: [],
 };
 const waiting: Certificate = {
   thumbprint: "3f2a9c0123456789012345678901234567890123",

@@ -86,7 +86,7 @@ describe("GET /api/v1/tags", () => {
         description: null,
         unit: null,
         meaning: null,
-        twins: [],
+        equivalents: [],
       },
     ]);
   });
@@ -122,11 +122,14 @@ describe("GET /api/v1/tags", () => {
     const one = async (address: string) =>
       (await get(`?address=${encodeURIComponent(address)}`)).tags[0] ?? expect.fail(address);
     expect(await one(`ns=2;s=${charge}`)).toMatchObject({ description, unit: "%", meaning: null });
-    expect(await one(`ns=2;s=${state}`)).toMatchObject({ unit: null, meaning, twins: [topic] });
-    expect((await one(`ns=2;s=${charge}`)).twins).toEqual([topic, "f/cart-1/tags/battery/charge_percent"]);
-    expect((await one(topic)).twins).toEqual([`ns=2;s=${charge}`, `ns=2;s=${state}`]);
+    expect(await one(`ns=2;s=${state}`)).toMatchObject({ unit: null, meaning, equivalents: [topic] });
+    expect((await one(`ns=2;s=${charge}`)).equivalents).toEqual([
+      topic,
+      "f/cart-1/tags/battery/charge_percent",
+    ]);
+    expect((await one(topic)).equivalents).toEqual([`ns=2;s=${charge}`, `ns=2;s=${state}`]);
     // In a list, nobody looks for them.
-    expect((await get("?robot=cart-1")).tags.flatMap(({ twins }) => twins)).toEqual([]);
+    expect((await get("?robot=cart-1")).tags.flatMap(({ equivalents }) => equivalents)).toEqual([]);
   });
 
   it.each([

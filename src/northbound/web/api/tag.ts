@@ -21,9 +21,9 @@ export const tag = z.strictObject({
   description: text.nullable().describe("What it says. Null, here and below: it is not described."),
   unit: z.string().nullable().describe("The symbol of its unit."),
   meaning: text.nullable().describe("OPC UA: what the present number of an enumeration means."),
-  twins: z
+  equivalents: z
     .array(z.string())
-    .describe("The addresses that tell the same in the other protocol; only if one address was asked for."),
+    .describe("The addresses of the same value in the other protocol; only if one address was asked for."),
 });
 
 export const tags = z.strictObject({

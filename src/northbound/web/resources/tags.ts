@@ -70,7 +70,7 @@ function faultOf(query: Query): string | null {
   return isLong ? `text: must have at most ${LONGEST_TEXT} characters` : null;
 }
 
-/** @param inAll all sources, if it is shown alone: then it is whole, and has its twins */
+/** @param inAll all sources, if it is shown alone: then it is whole, and has its equivalents */
 function tagJson(found: FoundTag, nowMs: number, inAll: readonly TagSource[] | null): Tag {
   const { protocol, address, group, tag } = found;
   const { value, type, quality, status, sourceTimeMs, receivedAtMs } = tag.read();
@@ -89,32 +89,32 @@ function tagJson(found: FoundTag, nowMs: number, inAll: readonly TagSource[] | n
     received_at: isoTime(receivedAtMs),
     age_ms: receivedAtMs === null ? null : Math.max(0, nowMs - receivedAtMs),
     ...tag.facts(),
-    twins: inAll === null ? [] : twinsOf(found, inAll),
+    equivalents: inAll === null ? [] : equivalentsOf(found, inAll),
   };
 }
 
-const MOST_TWINS = 40;
+const MOST_EQUIVALENTS = 40;
 
 /**
- * What tells the same in other protocols. A payload of JSON has all of a subject; otherwise it is a payload
- * of JSON, or what has the same name.
+ * The addresses of the same value in other protocols. A payload of JSON has all of a subject. Another tag is
+ * the same as such a payload, or as what has its name.
  */
-function twinsOf({ protocol, group, tag }: FoundTag, sources: readonly TagSource[]): string[] {
+function equivalentsOf({ protocol, group, tag }: FoundTag, sources: readonly TagSource[]): string[] {
   const subject = sources.find((source) => source.protocol === protocol)?.subjectOf(tag) ?? null;
   if (subject === null) return [];
-  const isTwin = (other: TagView) => [tag, other].some(isJson) || plainName(other) === plainName(tag);
-  const twins = sources
+  const isEquivalent = (other: TagView) => [tag, other].some(isJson) || plainName(other) === plainName(tag);
+  const equivalents = sources
     .filter((source) => source.protocol !== protocol)
     .flatMap((source) =>
       source
         .groups()
         .filter(({ robotId, station }) => robotId === group.robotId && station === group.station)
         .flatMap((same) =>
-          same.tags().filter((other) => source.subjectOf(other) === subject && isTwin(other)),
+          same.tags().filter((other) => source.subjectOf(other) === subject && isEquivalent(other)),
         )
         .map(({ name }) => source.prefix + name),
     );
-  return twins.slice(0, MOST_TWINS);
+  return equivalents.slice(0, MOST_EQUIVALENTS);
 }
 
 function isJson(tag: TagView): boolean {
