@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs Fleetgate with the Node.js that lies beside it. The options are those of src/main.ts.
 here=$(dirname "$(readlink -f "$0")")
-# The package's postinst tries a new version before it switches to it: docs/decisions.md, An upgrade is a trial first.
+# The package's postinst tries a new version before it switches to it: docs/internals/decisions.md, An upgrade is a trial first.
 trial=/run/fleetgate-upgrade/program
 if [ -e $trial ] && [ "$here" = "$(readlink -f /usr/lib/fleetgate-versions/current)/bin" ] &&
     [ "$here" != "$(readlink -f $trial)/bin" ]; then

@@ -1,5 +1,5 @@
 // Makes the program in dist/: compile.mjs compiles src to .build/, and what the program loads is bundled from
-// there. A start that reads its 1,900 files one by one takes twice as long (docs/decisions.md).
+// there. A start that reads its 1,900 files one by one takes twice as long (docs/internals/decisions.md).
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

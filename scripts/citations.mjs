@@ -5,17 +5,18 @@ import { dirname, join } from "node:path";
 const foreign =
   /\b[Ww]ire[- ]facts\b|\b[Pp]itfalls\b|\b[Ff]leet[- ]service[- ]interface\b|\binterface\s+document\b|\b(?:[Tt]he|see)\s+design\b|[(]design\b|\bdesign,\s+[A-Z]|\b(?:design|words)\.md\b/g;
 const anyPage = /(?<![\w/.*-])[\w./-]*\w\.md\b/g;
-const citation = /\bdocs\/[\w-]+\.md(?:#(?<anchor>[\w-]+)|["`]?,\s+"?(?=[A-Z`]))?/g;
+const citation = /\bdocs\/(?:internals\/)?[\w-]+\.md(?:#(?<anchor>[\w-]+)|["`]?,\s+"?(?=[A-Z`]))?/g;
 
 const pages = new Map(
-  readdirSync("docs")
+  readdirSync("docs", { recursive: true })
     .filter((name) => name.endsWith(".md"))
     .map((name) => [`docs/${name}`, sectionsOf(readFileSync(join("docs", name), "utf8"))]),
 );
 
 /**
  * What is wrong with the documents that a text cites: each must be in the repository, and so must the section
- * behind it, as in `docs/plc.md, Alarms` or `docs/service.md, ERR-47` (a heading, or the id of a row).
+ * behind it, as in `docs/plc.md, Alarms` or `docs/internals/service.md, ERR-47` (a heading, or the id of a
+ * row).
  */
 export function citationProblems(path, text) {
   const flat = text.replace(/\n[ \t]*(?:\*(?!\/)|\/\/|#+)?[ \t]*/g, (found) => " ".repeat(found.length));

@@ -1,7 +1,8 @@
 #!/usr/bin/env -S node --no-memory-reducer --max-semi-space-size=32 --no-allocation-site-pretenuring
 import { oldNodeProblem } from "./cli/node-version.ts";
 
-// The options above are those of the systemd unit and the image: docs/decisions.md, V8 gets three options.
+// The options above are those of the systemd unit and the image: docs/internals/decisions.md, V8 gets three
+// options.
 const problem = oldNodeProblem(process.versions.node);
 if (problem === null) {
   // Loaded here, because an older Node.js cannot load it.

@@ -133,11 +133,11 @@ export const endpoints = [
     body: "LogIn",
   },
   session("delete", "Logs out.", { 204: ["There is no session any more.", null] }),
-  machine("get", "/status", "How the gateway is (docs/operate.md, What is going on).", {
+  machine("get", "/status", "How the gateway is (docs/troubleshoot.md, What is going on).", {
     200: ["As it is now.", "Described"],
   }),
   {
-    ...machine("get", "/tail", "Events as lines of JSON (docs/operate.md, Live).", {
+    ...machine("get", "/tail", "Events as lines of JSON (docs/troubleshoot.md, Live).", {
       200: ["Lines, for as long as you read.", { type: "application/x-ndjson" }],
     }),
     query: { robot: "Only of this robot; may be repeated.", kind: "Only of this kind; may be repeated." },
@@ -149,10 +149,15 @@ export const endpoints = [
     }),
     body: "LogLevelRequest",
   },
-  machine("post", "/reload", "Reads the configuration again (docs/operate.md, Changing the configuration).", {
-    200: ["It holds now.", "Described"],
-    409: ["It was refused, and nothing has changed.", "Described"],
-  }),
+  machine(
+    "post",
+    "/reload",
+    "Reads the configuration again (docs/troubleshoot.md, Changing the configuration).",
+    {
+      200: ["It holds now.", "Described"],
+      409: ["It was refused, and nothing has changed.", "Described"],
+    },
+  ),
   machine("get", "/handover", "The handover that goes on, and the last one (docs/cluster.md, Hand over).", {
     200: ["As it is now.", "Described"],
     409: ["The gateway is no member of a cluster.", "Described"],
@@ -176,7 +181,7 @@ export const endpoints = [
     ),
     body: "FenceRequest",
   },
-  machine("post", "/recordings", "Saves the last minutes (docs/operate.md, A plant's report).", {
+  machine("post", "/recordings", "Saves the last minutes (docs/troubleshoot.md, A plant's report).", {
     201: ["Saved.", "Described"],
   }),
   {

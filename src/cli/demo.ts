@@ -132,7 +132,8 @@ async function writeConfiguration(path: string, ports: DemoPorts, fleet: Endpoin
   const folder = dirname(path);
   const dataDir = join(folder, "gateway");
   await makeFolder(folder);
-  // The simulated world begins anew at each start (docs/decisions.md, The demo starts with an empty journal).
+  // The simulated world begins anew at each start (docs/internals/decisions.md, The demo starts with an empty
+  // journal).
   for (const kept of ["journal", "tickets", "outbox"]) await renewStore(join(dataDir, kept));
   await writeFile(path, demoConfig({ ...fleet, dataDir, ports }));
   return configurationOrExit(path);

@@ -18,8 +18,8 @@ const RETRY_MS = 200;
 const MOST_WAITING = 20;
 
 /**
- * Node.js cannot open a datagram socket (docs/decisions.md, systemd is told through a socket that Perl
- * opens). If the package's start has not opened one, a helper process sends the notices.
+ * Node.js cannot open a datagram socket (docs/internals/decisions.md, systemd is told through a socket that
+ * Perl opens). If the package's start has not opened one, a helper process sends the notices.
  */
 export function createNoticeSender(env: Environment, clock: Clock, log: Log): SendNotice {
   const fd = Number(env.FLEETGATE_NOTIFY_FD ?? Number.NaN);

@@ -159,7 +159,10 @@ function rememberLines(destination: DestinationStream): RememberedLines {
   };
 }
 
-/** A new version on trial: it sends only stops and reads (docs/decisions.md, An upgrade is a trial first). */
+/**
+ * A new version on trial: it sends only stops and reads (docs/internals/decisions.md, An upgrade is a trial
+ * first).
+ */
 export interface UpgradeTrial {
   isOn(): boolean;
   /** A part that exists only during the trial. */

@@ -99,7 +99,9 @@ export const intakeDefaults: IntakeOptions = {
   rates: {},
 };
 
-/** For a service that waits up to 10 s for a robot (docs/service.md, How deployed services behave). */
+/**
+ * For a service that waits up to 10 s for a robot (docs/internals/service.md, How deployed services behave).
+ */
 export const dispatcherDefaults: DispatcherOptions = {
   callDeadlineMs: 15_000,
   evidenceMs: 15_000,

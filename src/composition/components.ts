@@ -91,8 +91,8 @@ async function createNorthbounds(run: Run, core: Core): Promise<readonly Compone
 
 /**
  * The session to the fleet, which is opened first to be closed last, but begins only when `begin` resolves
- * (docs/decisions.md, The fleet session begins when the listeners stand). With webhooks it has a port to bind
- * itself, and cannot wait.
+ * (docs/internals/decisions.md, The fleet session begins when the listeners stand). With webhooks it has a
+ * port to bind itself, and cannot wait.
  */
 function opensFirst(
   fleet: Component,

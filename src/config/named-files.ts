@@ -239,8 +239,8 @@ export function contentProblem(kind: FileKind, text: string): string | null {
 }
 
 /**
- * An API key document has three fields (docs/service.md, How deployed services behave). A message never
- * quotes its content.
+ * An API key document has three fields (docs/internals/service.md, How deployed services behave). A message
+ * never quotes its content.
  */
 function apiKeyProblem(text: string): string | null {
   let parsed: unknown;

@@ -154,7 +154,7 @@ function missionOf(missions: IdleFacts["missions"]): Mission | undefined {
   return missions?.quality === "good" ? currentMission(missions.value) : undefined;
 }
 
-/** A mission that charges has none (docs/service.md, TRN-39). */
+/** A mission that charges has none (docs/internals/service.md, TRN-39). */
 function hasFeedback({ feedback }: Mission): boolean {
   return feedback !== null && feedback.family !== "none" && feedback.status !== "STATUS_UNKNOWN";
 }

@@ -80,7 +80,7 @@ export function currentGoal(mission: Mission): Goal | undefined {
   return mission.goals[mission.currentGoalIndex];
 }
 
-/** Whether a mission has ended: canceled, succeeded or failed (docs/service.md, TRN-07). */
+/** Whether a mission has ended: canceled, succeeded or failed (docs/internals/service.md, TRN-07). */
 export function isTerminal(state: Coded<MissionStateName>): boolean {
   return state === "STATE_CANCELED" || state === "STATE_SUCCEEDED" || state === "STATE_FAILED";
 }
@@ -109,8 +109,8 @@ export function whyGoesOn(queue: MissionQueue): string | null {
 
 /**
  * Whether the robot may stand at the goal of a mission that has succeeded. A mission that was finished or
- * skipped before its goal succeeds too (docs/service.md, TRN-06 and TRN-33), and its robot stands somewhere
- * else. Serve robots and carts report their arrival; base robots cannot.
+ * skipped before its goal succeeds too (docs/internals/service.md, TRN-06 and TRN-33), and its robot stands
+ * somewhere else. Serve robots and carts report their arrival; base robots cannot.
  */
 export function mayHaveArrived({ feedback }: Mission): boolean {
   if (feedback === null || (feedback.family !== "cart" && feedback.family !== "serve")) return true;

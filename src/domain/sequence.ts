@@ -25,13 +25,14 @@ export function isNews(verdict: SequenceVerdict): boolean {
 const OUTDATED_UNTIL_BELIEVED = 3;
 
 /**
- * Evaluates a message's number (docs/decisions.md, The sequence rules run in the southbound). A repeated
- * number with another timestamp on a new subscription is no repeat: the robot was reset meanwhile, and has
- * counted up to the same number again. A lower number of the same millisecond is older: no robot is reset and
- * sends again within one.
+ * Evaluates a message's number (docs/internals/decisions.md, The sequence rules run in the southbound). A
+ * repeated number with another timestamp on a new subscription is no repeat: the robot was reset meanwhile,
+ * and has counted up to the same number again. A lower number of the same millisecond is older: no robot is
+ * reset and sends again within one.
  *
  * @param outdatedBefore how many subscriptions in a row, up to this one, began with a message older than the
- * held value; the third is believed (docs/decisions.md, An older snapshot is believed the third time)
+ * held value; the third is believed (docs/internals/decisions.md, An older snapshot is believed the third
+ * time)
  */
 export function evaluateSequence(
   held: SequenceMark | null,

@@ -34,8 +34,8 @@ export type Stop =
   | { readonly kind: "stop_conveyors"; readonly indexes: readonly number[] };
 
 /**
- * The simulator's name for it: no state but idle is documented (docs/service.md, Where the interface leaves a
- * choice).
+ * The simulator's name for it: no state but idle is documented (docs/internals/service.md, Where the
+ * interface leaves a choice).
  */
 const PAUSED = "ROBOT_STATE_PAUSED";
 

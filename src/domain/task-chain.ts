@@ -33,7 +33,7 @@ export function taskCount({ info }: TaskChain): number {
 
 /**
  * Whether a task waits for FinishTaskChain. A task that names a point drives there first, and then waits
- * (docs/service.md, TRN-52). `position` is the code of the point where the robot is.
+ * (docs/internals/service.md, TRN-52). `position` is the code of the point where the robot is.
  */
 export function waitsForConfirmation(task: CurrentTask | null, position: string): boolean {
   if (task?.type !== "TASK_TYPE_SYSTEM_CONFIRM") return false;

@@ -64,7 +64,7 @@ export function isBusy({ current }: TicketState): boolean {
 
 /**
  * Decides what a written number means, in one step: `+n` may start a command, `-n` closes n
- * (docs/decisions.md, What a written number becomes).
+ * (docs/internals/decisions.md, What a written number becomes).
  */
 export function writeTicket(
   state: TicketState,

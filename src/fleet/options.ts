@@ -3,8 +3,8 @@ import type { Family, RobotId } from "../domain/robot.ts";
 import type { ListenerPair } from "../platform/tls-files.ts";
 
 /**
- * The API key document (docs/service.md, How deployed services behave). The secret goes nowhere but to the
- * exchange.
+ * The API key document (docs/internals/service.md, How deployed services behave). The secret goes nowhere but
+ * to the exchange.
  */
 export interface FleetCredentials {
   readonly apiKey: string;
@@ -92,8 +92,8 @@ export interface FleetTimes {
 }
 
 /**
- * The product's own times (docs/install.md, How soon a loss shows; docs/service.md, How deployed services
- * behave).
+ * The product's own times (docs/install.md, How soon a loss shows; docs/internals/service.md, How deployed
+ * services behave).
  */
 export const defaultFleetTimes: FleetTimes = {
   tokenRefreshMs: 15 * 60_000,

@@ -27,11 +27,11 @@ import { coded, float, index, time, type ViewOf } from "./parts.ts";
 
 /**
  * The values of a robot. `state` is the `state` of the service's webhook event, byte for byte
- * (docs/service.md, WHK-27): snake_case in field-number order, enums by name, every scalar present, unset
- * messages null.
+ * (docs/internals/service.md, WHK-27): snake_case in field-number order, enums by name, every scalar present,
+ * unset messages null.
  *
  * The frequent ones are made as text: names are constants, so only the values are worth looking at. What is
- * published less often is that text, read (docs/decisions.md, MQTT and HTTP show one model).
+ * published less often is that text, read (docs/internals/decisions.md, MQTT and HTTP show one model).
  */
 
 export const family = z.enum(["cart", "serve", "base", "unknown"]);

@@ -56,7 +56,7 @@ const READING_MS = 100;
  * Runs `task` every `periodMs` until the signal is aborted. Tasks with the same period run at the same
  * moments, because on an idle machine a wake-up costs more than most tasks. So the first run is half a period
  * to one and a half periods from now. After the process was held up, the sockets are read before the task
- * runs (docs/decisions.md, Silence is judged after the sockets were read).
+ * runs (docs/internals/decisions.md, Silence is judged after the sockets were read).
  */
 export function every(clock: Clock, periodMs: number, signal: AbortSignal, task: () => void): void {
   if (signal.aborted) return;

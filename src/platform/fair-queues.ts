@@ -38,7 +38,7 @@ export function createFairQueues<Item>(limit: number): FairQueues<Item> {
   const queues = new Map<string, Queue<Item>>();
   const turns = createChain<Queue<Item>>();
   // By length. A queue grows and shrinks by one, so the longest is known without a search. It is no Map
-  // (docs/decisions.md, A Map whose keys come and go is not for what changes with each event).
+  // (docs/internals/decisions.md, A Map whose keys come and go is not for what changes with each event).
   const byLength: (Chain<Queue<Item>> | undefined)[] = [];
   /** An empty chain for reuse: a queue that grows alone would drop one, and need one, with each item. */
   let spare: Chain<Queue<Item>> | null = null;

@@ -8,8 +8,8 @@ const READ_ON_MS = 1_000;
 /**
  * Answers bytes that are no HTTP request, and closes the connection. It reads and ignores what the client
  * still sends: a connection that is closed with unread bytes is reset, and the client loses the answer. A
- * connection in its TLS handshake is closed without an answer (docs/decisions.md, Each protocol of the web
- * listener has a server).
+ * connection in its TLS handshake is closed without an answer (docs/internals/decisions.md, Each protocol of
+ * the web listener has a server).
  *
  * @param text the whole HTTP answer
  */

@@ -9,7 +9,8 @@ export interface Hang {
 }
 
 /**
- * The first stalled component; null: none is (docs/decisions.md, A part hangs only if a restart mends it).
+ * The first stalled component; null: none is (docs/internals/decisions.md, A part hangs only if a restart
+ * mends it).
  */
 export function firstHang(parts: Iterable<Pick<Component, "name" | "hang">>): Hang | null {
   for (const part of parts) {

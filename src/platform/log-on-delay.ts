@@ -38,8 +38,8 @@ export interface LogOnHold {
 
 /**
  * How many attempts of a user at one address wait at a time. Each waits by itself, so a right password is
- * compared beside wrong ones. With `LONGEST_MS` this bounds the guesses to eight a second (docs/decisions.md,
- * A failed log-on delays the next ones of the same user and client).
+ * compared beside wrong ones. With `LONGEST_MS` this bounds the guesses to eight a second
+ * (docs/internals/decisions.md, A failed log-on delays the next ones of the same user and client).
  */
 const MOST_HELD = 32;
 

@@ -12,8 +12,8 @@ const STEP_MS = 100;
 
 /**
  * Times what a disk or another process does. An answer that is there can only be read when the event loop
- * runs: the time in which it stood still is not theirs (docs/decisions.md, A loop that stands still is no
- * slow disk).
+ * runs: the time in which it stood still is not theirs (docs/internals/decisions.md, A loop that stands still
+ * is no slow disk).
  *
  * @param onLimit is called once if it takes `limitMs`
  */

@@ -21,7 +21,7 @@ export const codes = {
 
 export type CodeName = keyof typeof codes;
 
-/** HTTP status of each code (docs/service.md, Where the interface leaves a choice). */
+/** HTTP status of each code (docs/internals/service.md, Where the interface leaves a choice). */
 export const httpStatus: Readonly<Record<CodeName, number>> = {
   OK: 200,
   CANCELLED: 499,

@@ -5,7 +5,7 @@ import { exitCodeOf } from "../../src/cli/call-output.ts";
 import { exitCodes, statusCodes } from "../../src/cli/exit.ts";
 import { outcomeNumbers } from "../../src/domain/outcome.ts";
 
-const page = readFileSync("docs/operate.md", "utf8");
+const page = readFileSync("docs/troubleshoot.md", "utf8");
 
 /** The rows of the first table below a heading, cell by cell. */
 function tableBelow(heading: string): readonly (readonly string[])[] {
@@ -25,7 +25,7 @@ function texts(folder: string): readonly { readonly path: string; readonly text:
     .map((name) => ({ path: name, text: readFileSync(join(folder, name), "utf8") }));
 }
 
-it("docs/operate.md has each exit code, and no other", () => {
+it("docs/troubleshoot.md has each exit code, and no other", () => {
   const outcomes = Object.keys(outcomeNumbers).map(exitCodeOf);
   const known = new Set([...Object.values(exitCodes), ...Object.values(statusCodes), ...outcomes]);
   const shown = new Set(tableBelow("Exit codes").map(([code]) => Number(code)));
@@ -41,7 +41,7 @@ it("no command ends with a number of its own", () => {
   ).toEqual([]);
 });
 
-it("docs/operate.md and docs/commands.md have each request of the control socket", () => {
+it("docs/troubleshoot.md and docs/commands.md have each request of the control socket", () => {
   const route = /server\.(get|put|post|delete)(?:<[^(]*>)?\(\s*"(\/api\/v1\/[^"]*)"/g;
   const routes = texts("src/northbound/web").flatMap(({ text }) =>
     [...text.matchAll(route)].map(

@@ -210,7 +210,7 @@ overHttp("END-30 Verb and path of every unary operation", async ({ simulator }) 
 });
 
 /**
- * The fields of every message of an answer: those that are always there (docs/service.md, END-32),
+ * The fields of every message of an answer: those that are always there (docs/internals/service.md, END-32),
  * and after `?` those that are there when they are set. Written down a second time, as the operations are.
  */
 const answerFields = new Map([

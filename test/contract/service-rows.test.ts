@@ -5,11 +5,11 @@ import { faultSchema } from "../../src/simulator/faults/fault.ts";
 import { incidentSchema } from "../../src/simulator/scenario/schema.ts";
 
 /**
- * Holds docs/service.md and the contract tests together: a row of the service's
+ * Holds docs/internals/service.md and the contract tests together: a row of the service's
  * rules without a test is a promise that nobody keeps.
  */
 
-const page = readFileSync("docs/service.md", "utf8");
+const page = readFileSync("docs/internals/service.md", "utf8");
 const rows = [...page.matchAll(/^\| ((?:ERR|TRN|WHK|END)-\d{2,3}) \|/gm)].map(([, id]) => String(id));
 
 const folder = "test/contract";

@@ -244,7 +244,8 @@ function queryOf(fields: JsonObject): [string, string][] {
 }
 
 /**
- * What a REST answer says. Its status, two headers and body are checked first (docs/service.md, ERR-59).
+ * What a REST answer says. Its status, two headers and body are checked first (docs/internals/service.md,
+ * ERR-59).
  */
 export function restAnswer(answer: HttpsAnswer): Answer {
   const code = status[Number(answer.headers["grpc-status"])] ?? "none";

@@ -19,8 +19,8 @@ import { createSlotLine, type SlotLine, type Told } from "./slot-line.ts";
  */
 const SEED = Number(process.env.SLOT_CRASH_SEED ?? 20_261_122);
 /**
- * Each life exchanges a token, and the service allows 20 in 5 minutes (docs/service.md): more kills take
- * longer. With three, the PLCs crash 42 times: each of the 15 kinds of a crash has its turn.
+ * Each life exchanges a token, and the service allows 20 in 5 minutes (docs/internals/service.md): more kills
+ * take longer. With three, the PLCs crash 42 times: each of the 15 kinds of a crash has its turn.
  */
 const KILLS = Number(process.env.SLOT_CRASH_KILLS ?? 3);
 /**

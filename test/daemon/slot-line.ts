@@ -59,8 +59,8 @@ const LONGEST_CRASH_CYCLES = 7;
 const LONGEST_LATE_CYCLES = 25;
 /**
  * Longer than evidence is sought for what a killed gateway had sent, on any machine, and longer than the
- * service refuses tokens: it gives 20 in 5 minutes, and each life of the gateway takes one (docs/service.md,
- * ERR-56).
+ * service refuses tokens: it gives 20 in 5 minutes, and each life of the gateway takes one
+ * (docs/internals/service.md, ERR-56).
  */
 const PATIENCE_MS = 420_000;
 

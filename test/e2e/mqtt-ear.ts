@@ -9,7 +9,7 @@ export interface Received {
   readonly retain: boolean;
 }
 
-/** A reply to a command (docs/scada.md, Commands). */
+/** A reply to a command (docs/mqtt.md, Commands). */
 export interface Reply {
   readonly id: string;
   readonly outcome: string;

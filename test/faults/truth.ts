@@ -70,7 +70,7 @@ function robotTruth(robot: RobotState, withPresence: boolean): RobotTruth {
 
 function missionTruth(mission: RobotState["missions"][number]): Record<string, unknown> {
   const { missionId, kind, owner, status, goals, goalIndex, feedback } = mission;
-  // A charge mission has no type, no feedback and no goals of anybody's (docs/service.md, TRN-39).
+  // A charge mission has no type, no feedback and no goals of anybody's (docs/internals/service.md, TRN-39).
   const isCharge = kind === "charge";
   const family = kind.split(".")[0];
   const shown = family === "base" ? "STATUS_NAVIGATING" : feedbacks[feedback];

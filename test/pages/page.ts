@@ -3,7 +3,10 @@ import { join } from "node:path";
 
 /** README and the pages of docs/, by path. */
 export const pages: ReadonlyMap<string, string> = new Map(
-  ["README.md", ...readdirSync("docs").map((name) => join("docs", name))]
+  [
+    "README.md",
+    ...readdirSync("docs", { encoding: "utf8", recursive: true }).map((name) => join("docs", name)),
+  ]
     .filter((path) => path.endsWith(".md"))
     .map((path) => [path, readFileSync(path, "utf8")]),
 );

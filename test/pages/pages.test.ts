@@ -23,7 +23,7 @@ it("one page lists every error of the gateway, and the others point to it", () =
     advice,
   }));
   expect(rows).toEqual(known);
-  for (const page of ["docs/plc.md", "docs/scada.md"])
+  for (const page of ["docs/plc.md", "docs/mqtt.md"])
     expect(readFileSync(page, "utf8")).toContain("(commands.md#codes)");
 });
 
@@ -34,7 +34,7 @@ it("one page lists every alarm with its severity and delays", () => {
     String(severity),
     onDelayMs + offDelayMs === 0 ? "" : `${seconds(onDelayMs)} / ${seconds(offDelayMs)}`,
   ]);
-  const [, table = ""] = readFileSync("docs/scada.md", "utf8").split(
+  const [, table = ""] = readFileSync("docs/mqtt.md", "utf8").split(
     "| `code` | severity | on / off | is active |",
   );
   const [rows = ""] = table.split("\n\n");
@@ -46,7 +46,7 @@ it("one page lists every alarm with its severity and delays", () => {
 });
 
 it("one page lists every key that a reload changes, and no other", () => {
-  const [, section = ""] = readFileSync("docs/operate.md", "utf8").split("### What needs no restart");
+  const [, section = ""] = readFileSync("docs/troubleshoot.md", "utf8").split("### What needs no restart");
   const [rows = ""] = section.split("\n\nAll other keys");
   const listed = Array.from(rows.matchAll(/^\| (`[^|]+`) \|/gm), ([, keys = ""]) => keys.split(", ")).flat();
   const keys = [...liveKeys(configSchema)];

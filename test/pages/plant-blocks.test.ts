@@ -10,7 +10,7 @@ import { external, listen, missionChange, mqttOptions } from "../northbound/mqtt
 import { messageFaults } from "../support/message-schemas.ts";
 import { blockOf, codeBlocks } from "./page.ts";
 
-const PAGE = "docs/scada.md";
+const PAGE = "docs/mqtt.md";
 const untested = "the page says that it is untested";
 
 /** What each block of the page is, by its beginning, and what holds it to the gateway. */

@@ -11,7 +11,7 @@ import { startSimulator } from "../support/simulator.ts";
 import { blockOf } from "./page.ts";
 import { type Started, startShell, writeShims } from "./shell.ts";
 
-export const PAGE = "docs/scada.md";
+export const PAGE = "docs/mqtt.md";
 
 /** A client of the broker: the version of MQTT that it speaks, and its user. */
 export interface PlantClient {
@@ -19,7 +19,7 @@ export interface PlantClient {
   readonly user: string;
 }
 
-/** The plant of docs/scada.md: mosquitto by the rules of the page, and the built gateway at it. */
+/** The plant of docs/mqtt.md: mosquitto by the rules of the page, and the built gateway at it. */
 export interface PlantShell {
   /** What nobody commands: it moves conveyors, and lets them fail. */
   readonly control: Control;

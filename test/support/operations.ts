@@ -1,6 +1,6 @@
 import type { Role } from "../../src/domain/command.ts";
 
-/** What docs/service.md and docs/commands.md say of one operation. */
+/** What docs/internals/service.md and docs/commands.md say of one operation. */
 interface OperationFacts {
   readonly role: Role;
   /** Verb and path over HTTPS. */

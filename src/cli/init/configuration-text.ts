@@ -133,7 +133,7 @@ function plantBroker(given: Given, names: FileNames): string {
   # The plant's broker.
   broker: ${scalar(given.mqtt)}${user}${ca}
   commands:
-    # Before you switch them on, the broker must enforce the names of its clients: see scada.md.
+    # Before you switch them on, the broker must enforce the names of its clients: see mqtt.md.
     enabled: false`;
 }
 

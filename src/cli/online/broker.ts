@@ -8,7 +8,7 @@ import { messageOf } from "../../platform/error-text.ts";
 import type { Endpoint } from "./endpoints.ts";
 import { ok, type Part, skipped, TRY_MS, wrong } from "./part.ts";
 
-const ACL_PAGE = "scada.md (A broker of the plant) has the broker's rules";
+const ACL_PAGE = "mqtt.md (A broker of the plant) has the broker's rules";
 
 /** Tries a broker of the plant. */
 export async function tryPlantBroker(

@@ -3,7 +3,7 @@ import { tryStream, tryToken } from "../../fleet/trial/stream-trial.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { ok, type Part, skipped, TRY_MS, wrong } from "./part.ts";
 
-/** Beyond it the gateway raises CLOCK_SKEW (docs/scada.md, Two clocks that differ). */
+/** Beyond it the gateway raises CLOCK_SKEW (docs/mqtt.md, Two clocks that differ). */
 const MOST_SKEW_MS = 2_000;
 
 /** @param skewMs the service's clock minus this machine's; null: there was no answer with a Date */
@@ -64,7 +64,9 @@ export async function tryKey(
   }
 }
 
-/** The service counts for a key and an address, whichever program asks (docs/service.md, ERR-56). */
+/**
+ * The service counts for a key and an address, whichever program asks (docs/internals/service.md, ERR-56).
+ */
 function limitedAdvice(retryAfterMs: number | null): string {
   const time = retryAfterMs === null ? "5 minutes" : `${Math.ceil(retryAfterMs / 1000)} s`;
   return (

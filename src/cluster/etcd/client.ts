@@ -97,7 +97,8 @@ export interface ClusterMember {
 
 /**
  * A client of one etcd cluster. Every call ends within the deadline. A write is sent at most once, and its
- * outcome says whether it was applied (docs/decisions.md, Our own client of etcd tells three outcomes apart).
+ * outcome says whether it was applied (docs/internals/decisions.md, Our own client of etcd tells three
+ * outcomes apart).
  */
 export interface EtcdClient {
   range(query: RangeQuery): Promise<ReadOutcome<Page>>;

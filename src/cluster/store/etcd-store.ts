@@ -16,7 +16,9 @@ export interface EtcdStoreParts {
   readonly log: Log;
 }
 
-/** etcd as a gateway's store (docs/decisions.md, An answer of another store leaves a commit unsure). */
+/**
+ * etcd as a gateway's store (docs/internals/decisions.md, An answer of another store leaves a commit unsure).
+ */
 export function createEtcdStore({ client, prefix, clock, log }: EtcdStoreParts): ClusterStore {
   const mapping = createMapping(prefix);
   const problem = createRecurringProblem(clock, () => log.info({}, "etcd answers again"));

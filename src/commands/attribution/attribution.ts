@@ -38,8 +38,8 @@ export interface Attribution {
   /**
    * Attributes the events of a batch. Streams are faster than answers, and show a mission before the service
    * has named the command that made it. Such an event goes on by `later`, when that is known, and later
-   * events of its robot wait behind it, in their order. State never waits (docs/decisions.md, The event of a
-   * new mission waits for the answer).
+   * events of its robot wait behind it, in their order. State never waits (docs/internals/decisions.md, The
+   * event of a new mission waits for the answer).
    */
   readonly apply: Stage["apply"];
 }

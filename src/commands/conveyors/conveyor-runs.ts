@@ -28,8 +28,8 @@ interface ConveyorRunParts extends Pick<Shared, "clock" | "stations" | "options"
  * The conveyors that were started through this gateway, and those that it must stop. The gateway stops what a
  * station has started when its lease ends, when it has run for too long, and when the gateway stops or has
  * restarted. It owes such a stop until a good value shows that the conveyor stands, or until somebody starts
- * the conveyor again (docs/decisions.md, A stop that is owed is repeated until the conveyor is seen to
- * stand).
+ * the conveyor again (docs/internals/decisions.md, A stop that is owed is repeated until the conveyor is seen
+ * to stand).
  */
 export interface ConveyorRuns {
   /** The conveyors that an earlier run of the gateway has started: each is owed a stop. */

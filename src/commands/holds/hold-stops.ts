@@ -108,8 +108,8 @@ export function createHoldStops({ clock, sight, send }: HoldStopParts): HoldStop
 }
 
 /**
- * FAILED_PRECONDITION: there is nothing to pause, or it is paused already (docs/service.md, TRN-25 and
- * TRN-55).
+ * FAILED_PRECONDITION: there is nothing to pause, or it is paused already (docs/internals/service.md, TRN-25
+ * and TRN-55).
  */
 function hasFailed({ outcome, code }: Outcome): boolean {
   return outcome !== "succeeded" && outcome !== "probably_succeeded" && code !== "FAILED_PRECONDITION";

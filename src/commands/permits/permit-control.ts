@@ -274,7 +274,10 @@ function createPermitPauses(parts: PermitPauseParts): PermitPauses {
   };
 }
 
-/** FAILED_PRECONDITION: there is nothing to pause, or it is paused already (docs/service.md, TRN-25). */
+/**
+ * FAILED_PRECONDITION: there is nothing to pause, or it is paused already (docs/internals/service.md,
+ * TRN-25).
+ */
 function hasFailed({ outcome, code }: Outcome): boolean {
   return outcome !== "succeeded" && outcome !== "probably_succeeded" && code !== "FAILED_PRECONDITION";
 }

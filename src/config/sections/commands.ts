@@ -11,7 +11,8 @@ import { type Finding, unwise, wrong } from "../finding.ts";
 import type { ConveyorsSection } from "./conveyors.ts";
 
 /**
- * How long the service waits for a robot before it answers (docs/service.md, How deployed services behave).
+ * How long the service waits for a robot before it answers (docs/internals/service.md, How deployed services
+ * behave).
  */
 const ROBOT_WAIT_MS = 10_000;
 

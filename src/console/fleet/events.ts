@@ -50,7 +50,7 @@ export function eventsOf(log: EventLog, robotId: string, most: number): readonly
   return own.reverse().slice(0, most);
 }
 
-/** The fields of an event are those of its kind over MQTT (docs/scada.md). */
+/** The fields of an event are those of its kind over MQTT (docs/mqtt.md). */
 type Fields = Readonly<Record<string, unknown>>;
 
 /** An event in the words of `fleetgate tail`. */

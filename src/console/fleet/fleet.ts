@@ -162,7 +162,8 @@ function sameListMs({ pollMs }: Fleet): number {
 
 /**
  * The newest online list, if the next one is late; null: lists come in time, or none are asked for. The
- * protocol notices a silent stream later (docs/decisions.md, A silent service is noticed by its lists).
+ * protocol notices a silent stream later (docs/internals/decisions.md, A silent service is noticed by its
+ * lists).
  */
 export function silenceOf({ list, pollMs }: Pick<Fleet, "list" | "pollMs">, now: Moment): Dated | null {
   if (list === null || pollMs === null) return null;

@@ -15,7 +15,7 @@ const LONGEST_MESSAGE = 64 * 1024 * 1024;
 
 /**
  * Reads the text of an event stream, in pieces as they come (HTML, Server-sent events). It is no
- * `EventSource` (docs/decisions.md, The stream is read by `fetch`).
+ * `EventSource` (docs/internals/decisions.md, The stream is read by `fetch`).
  */
 export function createEventReader(onEvent: (event: ServerSentEvent) => void): (piece: string) => void {
   let rest = "";

@@ -50,8 +50,8 @@ export function createLiveness(root: Marked, now: () => Moment): Liveness {
 /**
  * How long messages were delayed on their way, by a script that hung or by the network. Ticks come a second
  * apart, so a tick that is later than the fastest one of the last minute was delayed by the difference.
- * Differences of each clock are compared, never the clocks (docs/decisions.md, A tick that was kept back is
- * no sign of life).
+ * Differences of each clock are compared, never the clocks (docs/internals/decisions.md, A tick that was kept
+ * back is no sign of life).
  */
 export interface Backlog {
   /** Notes a tick, and returns how long it was delayed. */

@@ -137,7 +137,7 @@ function useHolds(robot: Robot, rights: Rights) {
 
 /**
  * One click, in a fixed place, also while the values are not live. The gateway decides what stops the robot:
- * its mission, its task chain, or both (docs/decisions.md, A pause asks the gateway what to send).
+ * its mission, its task chain, or both (docs/internals/decisions.md, A pause asks the gateway what to send).
  */
 function Pause({ robotId }: { readonly robotId: string }) {
   const { ask, asked } = usePage();

@@ -32,8 +32,8 @@ type OpenEntry = { -readonly [Field in keyof Entry]: Entry[Field] };
 const MOST_SPARE = 10_000;
 
 /**
- * Entries, each used again for another event (decisions.md, The outbox is a queue of delivery): those that
- * wait for seconds would die old, which only a full collection finds.
+ * Entries, each used again for another event. An entry that waits for seconds would die old, which only a
+ * full collection finds.
  */
 export class Entries {
   readonly #spare: OpenEntry[] = [];

@@ -14,7 +14,7 @@ export type LogLine =
 
 /**
  * What the store does not have yet, in files that are only appended to. Appended lines survive the end of the
- * process without a sync (docs/decisions.md, Events are logged, and stored when they wait).
+ * process without a sync (docs/internals/decisions.md, Events are logged, and stored when they wait).
  */
 export interface EventLog {
   /** The lines of earlier runs in files after the number `stored`, in order. */

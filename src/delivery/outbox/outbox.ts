@@ -20,8 +20,8 @@ import { Writer } from "./writer.ts";
 
 /**
  * Events on their way to one northbound, logged before they are handed over, and stored if they still wait
- * after a moment (docs/decisions.md, Events are logged, and stored when they wait). It is a component of its
- * own, which closes after all that can cause events.
+ * after a moment (docs/internals/decisions.md, Events are logged, and stored when they wait). It is a
+ * component of its own, which closes after all that can cause events.
  */
 export interface Outbox extends EventQueue, Component {
   /** `wake` is called when something may be handed over. */

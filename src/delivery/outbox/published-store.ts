@@ -25,8 +25,8 @@ interface PublishedMission {
 
 interface PublishedState {
   /**
-   * In the order of publishing. No Map (docs/decisions.md, A Map whose keys come and go is not for what
-   * changes with each event).
+   * In the order of publishing. No Map (docs/internals/decisions.md, A Map whose keys come and go is not for
+   * what changes with each event).
    */
   readonly missions: PublishedMission[];
   readonly conveyors: Map<number, Conveyor>;

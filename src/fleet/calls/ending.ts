@@ -40,7 +40,7 @@ const codeOfStatus: ReadonlyMap<number, GrpcCodeName> = new Map([
 ]);
 
 /**
- * The code of an HTTP answer that is not 200 (docs/service.md, ERR-59): the header
+ * The code of an HTTP answer that is not 200 (docs/internals/service.md, ERR-59): the header
  * `grpc-status` if there is one, else the status, which a balancer may have
  * given. A status without a meaning here is UNKNOWN.
  */

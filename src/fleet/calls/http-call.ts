@@ -67,7 +67,7 @@ export function httpShape(method: Method, request: Message): HttpShape {
   return { path, body: JSON.stringify(rest) };
 }
 
-/** Lists become repeated parameters (docs/service.md, END-05). */
+/** Lists become repeated parameters (docs/internals/service.md, END-05). */
 function queryOf({ desc }: Method, fields: JsonObject): string {
   const query = new URLSearchParams();
   for (const field of desc.input.fields) {

@@ -1,6 +1,6 @@
 import { Metadata } from "@grpc/grpc-js";
 
-/** The header that every call carries (docs/service.md, Operations). */
+/** The header that every call carries (docs/internals/service.md, Operations). */
 export function authorization(jwt: string): Metadata {
   const metadata = new Metadata();
   metadata.set("authorization", `Bearer ${jwt}`);

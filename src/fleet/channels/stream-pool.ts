@@ -43,7 +43,8 @@ interface Waiter {
 }
 
 /**
- * What most HTTP/2 servers allow (docs/service.md, How deployed services behave), until the server says it.
+ * What most HTTP/2 servers allow (docs/internals/service.md, How deployed services behave), until the server
+ * says it.
  */
 const USUAL_LIMIT = 100;
 

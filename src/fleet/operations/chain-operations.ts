@@ -38,7 +38,7 @@ export const chainOperations: readonly OperationRow[] = [
     },
     evaluate({ taskChain, tasks }) {
       const { amrId = 0, groupId = 0, taskSeq = "" } = taskChain ?? {};
-      // Number 0, and a number with a group: the service picks the robot (docs/service.md, TRN-47).
+      // Number 0, and a number with a group: the service picks the robot (docs/internals/service.md, TRN-47).
       const subject = amrId === 0 || groupId !== 0 ? fleetSubject : robotNumber(amrId);
       const identityField = ["taskChain", "taskSeq"];
       return { ...moving(subject, chainWithReference(taskSeq), destinationOf(tasks)), identityField };

@@ -5,7 +5,7 @@ import { isJsonObject, type Json } from "../../platform/json.ts";
 /**
  * The first thing wrong with a request in proto3 JSON, with its path as the sender
  * wrote it; null when it has the message's shape. Keys may be camelCase or
- * snake_case, enums names or numbers (docs/service.md, END-29).
+ * snake_case, enums names or numbers (docs/internals/service.md, END-29).
  */
 export function checkMessage(desc: DescMessage, json: unknown, path: string): Problem | null {
   switch (desc.typeName) {

@@ -78,7 +78,7 @@ export const missionOperations: readonly OperationRow[] = [
     },
     required: ["robot_id"],
     examples: { charge: { robotId: "serve-01" } },
-    // The type and the feedback of a charge mission are unset (docs/service.md, TRN-39).
+    // The type and the feedback of a charge mission are unset (docs/internals/service.md, TRN-39).
     evaluate: ({ robotId }) => starting(robotId, newMission([{ family: "none" }], null)),
   }),
   operation(method.skipGoal, {

@@ -8,7 +8,7 @@ import { goalFromProto } from "../translate/mission.ts";
 type AnyMission = BaseMission | ServeMission | CartMission;
 type MissionCase = NonNullable<AnyMission["mission"]["case"]>;
 
-/** The type that the stream shows of each mission (docs/service.md, TRN-46). */
+/** The type that the stream shows of each mission (docs/internals/service.md, TRN-46). */
 const typeOf = {
   base: { navigateMission: "BASE_TYPE_NAVIGATE", navigateAutoMission: "BASE_TYPE_NAVIGATE_AUTO" },
   serve: {
@@ -59,7 +59,7 @@ export function goalsOfMission({ mission }: Mission): readonly Goal[] | null {
   return oneGoal(inner.goal);
 }
 
-/** A workflow's first mission; its last one is the way home (docs/service.md, TRN-41). */
+/** A workflow's first mission; its last one is the way home (docs/internals/service.md, TRN-41). */
 export function typesOfWorkflow({ workflow }: MissionWorkflow): readonly MissionType[] {
   switch (workflow.case) {
     case "serveWorkflow":

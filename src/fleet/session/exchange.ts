@@ -34,7 +34,8 @@ const SHORTEST_LIFE_MS = 1_000;
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
 /**
- * Exchanges the API key document for a JWT within `deadlineMs` (docs/service.md, END-24). Never rejects.
+ * Exchanges the API key document for a JWT within `deadlineMs` (docs/internals/service.md, END-24). Never
+ * rejects.
  */
 export async function exchangeToken(
   options: FleetOptions,
@@ -138,7 +139,7 @@ function claimsOf(jwt: string): JWTPayload | null {
 
 /**
  * The documented rate of the token exchange: 20 requests in 5 minutes for one key
- * and address (docs/service.md, ERR-56). Two are left for a person who tries the key by hand.
+ * and address (docs/internals/service.md, ERR-56). Two are left for a person who tries the key by hand.
  */
 const windowMs = 5 * 60_000;
 const requestsInWindow = 18;

@@ -237,8 +237,8 @@ export interface RetryPlan {
 }
 
 /**
- * A token is renewed at 15 to 20 minutes (docs/service.md, How deployed services behave): `tokenRefreshMs`,
- * or up to a third later.
+ * A token is renewed at 15 to 20 minutes (docs/internals/service.md, How deployed services behave):
+ * `tokenRefreshMs`, or up to a third later.
  */
 const REFRESH_JITTER = 1 / 3;
 const FIRST_RETRY_MS = 1_000;

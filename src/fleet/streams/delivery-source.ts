@@ -1,6 +1,6 @@
 import type { RobotId } from "../../domain/robot.ts";
 
-/** Aspects that have webhook events. Conveyors have none (docs/service.md, WHK-04). */
+/** Aspects that have webhook events. Conveyors have none (docs/internals/service.md, WHK-04). */
 export const deliveredAspects = ["mission", "battery"] as const;
 export type DeliveredAspect = (typeof deliveredAspects)[number];
 

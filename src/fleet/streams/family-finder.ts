@@ -127,7 +127,7 @@ export function createFamilyFinder(
   };
 }
 
-/** GetConveyorIndex is refused with INVALID_ARGUMENT to all but carts (docs/service.md, ERR-32). */
+/** GetConveyorIndex is refused with INVALID_ARGUMENT to all but carts (docs/internals/service.md, ERR-32). */
 async function askService(port: FleetPort, robotId: RobotId, deadlineMs: number): Promise<Answer> {
   const request = requestOf(FleetService.method.getConveyorIndex, { robotId });
   const ending = await port.call(request, deadlineMs);

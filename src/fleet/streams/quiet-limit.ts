@@ -4,8 +4,8 @@ import type { Log } from "../../platform/log.ts";
 
 /**
  * How long the way to the service lets a stream be quiet. A proxy may end quiet streams without announcing
- * it: then calls end at the same age, one time after the other (docs/decisions.md, The limit of a proxy is
- * learned).
+ * it: then calls end at the same age, one time after the other (docs/internals/decisions.md, The limit of a
+ * proxy is learned).
  */
 export interface QuietLimit {
   /** A call was cut after this long without a message. */

@@ -20,8 +20,8 @@ export interface StreamCounts {
 }
 
 /**
- * The sequence numbers of one event type, robot by robot (docs/decisions.md, The sequence rules run in the
- * southbound).
+ * The sequence numbers of one event type, robot by robot (docs/internals/decisions.md, The sequence rules run
+ * in the southbound).
  */
 export interface SequenceTracker {
   readonly counts: StreamCounts;

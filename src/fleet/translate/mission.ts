@@ -33,7 +33,7 @@ const emptyQueue: MissionQueue = { missions: [], currentMissionIndex: -1 };
 
 /**
  * A robot's queue. If `mission_states` is unset, the legacy `mission_state`
- * (the current mission alone) is used instead (docs/service.md, TRN-43).
+ * (the current mission alone) is used instead (docs/internals/service.md, TRN-43).
  */
 export function queueFromProto(
   states: MissionStates | undefined,

@@ -20,7 +20,7 @@ const readRobot = createSnakeRecord(OnlineAMRInfoSchema);
 
 /**
  * One robot of GetOnlineRobots from its JSON, with its name. `id` is the robot's number
- * in decimal, `name` its robot_id (docs/service.md, How deployed services behave).
+ * in decimal, `name` its robot_id (docs/internals/service.md, How deployed services behave).
  * Throws MalformedAnswer.
  */
 export function presenceFromJson(json: Json): { readonly name: string; readonly presence: Presence } {

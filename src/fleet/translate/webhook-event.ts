@@ -19,9 +19,9 @@ export type WebhookEvent = { readonly robotId: RobotId; readonly stamp: Stamp } 
 );
 
 /**
- * Reads the default body of a delivery (docs/service.md, WHK-27). It is decoded into the streams' messages
- * first, so that there is one translation. Unknown fields are left out. An unknown enum name becomes that
- * enum's UNKNOWN, because a delivery has no number to pass on. Throws MalformedAnswer.
+ * Reads the default body of a delivery (docs/internals/service.md, WHK-27). It is decoded into the streams'
+ * messages first, so that there is one translation. Unknown fields are left out. An unknown enum name becomes
+ * that enum's UNKNOWN, because a delivery has no number to pass on. Throws MalformedAnswer.
  */
 export function webhookEventFromJson(text: string, receivedAtMs: number): WebhookEvent {
   const { robotId, state } = readEnvelope(text);

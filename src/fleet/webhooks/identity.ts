@@ -11,7 +11,8 @@ export interface Identity {
   /** Stands in the description of our subscriptions. It is no secret. */
   readonly instance: string;
   /**
-   * Stands in a header of every delivery, because deliveries are not signed (docs/service.md, WHK-37).
+   * Stands in a header of every delivery, because deliveries are not signed (docs/internals/service.md,
+   * WHK-37).
    */
   readonly secret: string;
 }

@@ -45,7 +45,7 @@ const REFRESH_LIMIT = 2_000;
 const CHANGES_A_SLICE = 512;
 const GOODBYE_MS = 2_000;
 
-/** State expires when so many refreshes have not come (docs/scada.md, State). */
+/** State expires when so many refreshes have not come (docs/mqtt.md, State). */
 const REFRESHES_TO_LIVE = 3;
 
 /**

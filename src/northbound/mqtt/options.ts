@@ -44,7 +44,7 @@ export interface ExternalBrokerOptions {
   readonly tlsPaths: Live<TlsPaths>;
 }
 
-/** How commands from MQTT are taken (docs/scada.md, Commands). */
+/** How commands from MQTT are taken (docs/mqtt.md, Commands). */
 interface CommandOptions {
   readonly enabled: boolean;
   /**

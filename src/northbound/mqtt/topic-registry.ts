@@ -22,7 +22,7 @@ interface Origin {
   readonly stamp: Stamp | null;
 }
 
-/** The payloads describe themselves: `docs/scada.md` and the AsyncAPI document say how. */
+/** The payloads describe themselves: `docs/mqtt.md` and the AsyncAPI document say how. */
 const undescribed: TagFacts = { description: null, unit: null, meaning: null };
 
 const own: Origin = { quality: "good", stamp: null };

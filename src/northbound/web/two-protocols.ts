@@ -26,7 +26,7 @@ const HEADER_BYTES = 16 * 1024;
 
 /**
  * Node's own server for both protocols puts no bound on the time of an HTTP/1.1 request (Node 20), so each
- * protocol has its own server (docs/decisions.md, Each protocol of the web listener has a server).
+ * protocol has its own server (docs/internals/decisions.md, Each protocol of the web listener has a server).
  */
 export function createTwoProtocols(options: ServerOptions, listener: RequestListener): TwoProtocols {
   const server = createServer({ ...options, ALPNProtocols: ["h2", "http/1.1"] }, listener);

@@ -4,7 +4,10 @@ import { z } from "zod";
 import { readIfThere } from "../../platform/kept-file.ts";
 import { writeWhole } from "../scenario/scenario.ts";
 
-/** An API key document (docs/service.md, How deployed services behave): its three fields belong together. */
+/**
+ * An API key document (docs/internals/service.md, How deployed services behave): its three fields belong
+ * together.
+ */
 export interface ApiKey {
   readonly api_key: string;
   /** The distributor that the key is authorized for. */

@@ -16,7 +16,9 @@ export interface Exchange {
   ask(body: unknown, address: string): Promise<ExchangeAnswer>;
 }
 
-/** How many exchanges are answered (docs/service.md, ERR-56: 20 in 5 minutes, 100 in 10 minutes). */
+/**
+ * How many exchanges are answered (docs/internals/service.md, ERR-56: 20 in 5 minutes, 100 in 10 minutes).
+ */
 export interface ExchangeLimits {
   readonly perKeyAndAddress: Limit;
   readonly perAddress: Limit;

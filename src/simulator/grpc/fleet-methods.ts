@@ -19,7 +19,7 @@ export interface FleetMethodOptions {
   readonly tokens: Tokens;
   readonly operations: FleetOperations;
   readonly clock: Clock;
-  /** After this a stream is ended, in milliseconds (docs/service.md, TRN-59: 60 minutes). */
+  /** After this a stream is ended, in milliseconds (docs/internals/service.md, TRN-59: 60 minutes). */
   readonly streamLifeMs: number;
   /** Delivers to a subscriber through the stream faults, which drop, repeat and reorder. */
   shape(stream: string, deliver: (message: StreamMessage) => void): (message: StreamMessage) => void;

@@ -39,8 +39,8 @@ export interface GrpcServerOptions {
 }
 
 /**
- * gRPC over TLS, directly on HTTP/2 (docs/decisions.md, gRPC is served on `node:http2`). A burst to one
- * subscriber is one write.
+ * gRPC over TLS, directly on HTTP/2 (docs/internals/decisions.md, gRPC is served on `node:http2`). A burst to
+ * one subscriber is one write.
  */
 export interface GrpcServer {
   /** Binds and returns the port. Rejects with PortTaken. */

@@ -80,7 +80,8 @@ function decode<D extends DescMessage>(schema: D, parts: RequestParts): MessageS
 }
 
 /**
- * POST /authorizeApiAccess: an API key document in, a JWT as the bare body out (docs/service.md, END-24).
+ * POST /authorizeApiAccess: an API key document in, a JWT as the bare body out (docs/internals/service.md,
+ * END-24).
  */
 export function addExchangeRoute(app: FastifyInstance, exchange: Exchange): void {
   app.post("/authorizeApiAccess", async (request, reply) => {

@@ -53,7 +53,7 @@ export function parseBody(body: unknown): unknown {
   }
 }
 
-/** Lists may be given by repeating the key, by commas, or both (docs/service.md, END-05). */
+/** Lists may be given by repeating the key, by commas, or both (docs/internals/service.md, END-05). */
 function queryFields(query: RequestParts["query"]): Record<string, Json> {
   const fields: Record<string, Json> = {};
   for (const [name, value] of Object.entries(query)) {
@@ -75,7 +75,7 @@ function invalid(message: string): Refusal {
 
 /**
  * Answers with a refusal: the HTTP status of its code (or `status`), the two
- * gRPC headers, and `{"code","message"}` (docs/service.md, ERR-59).
+ * gRPC headers, and `{"code","message"}` (docs/internals/service.md, ERR-59).
  */
 export function refuse(
   reply: FastifyReply,

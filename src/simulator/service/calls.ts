@@ -27,7 +27,7 @@ export interface CallParts {
   readonly confirmation: Confirmation;
 }
 
-/** The owner of what is started through this interface (docs/service.md, TRN-44). */
+/** The owner of what is started through this interface (docs/internals/service.md, TRN-44). */
 export const API_OWNER = "api";
 
 /** An operation and its implementation, without its types, so that all fit in one table. */

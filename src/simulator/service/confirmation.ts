@@ -96,7 +96,10 @@ export function createConfirmation(
 /** How long after the answer DEADLINE_EXCEEDED a late command takes effect. */
 const LATE_BY_MS = 1_000;
 
-/** Operations without a documented DEADLINE_EXCEEDED: they end as INTERNAL (docs/service.md, ERR-65). */
+/**
+ * Operations without a documented DEADLINE_EXCEEDED: they end as INTERNAL (docs/internals/service.md,
+ * ERR-65).
+ */
 const withoutDeadline: ReadonlySet<string> = new Set(
   [
     FleetService.method.skipGoal,

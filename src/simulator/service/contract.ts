@@ -30,7 +30,7 @@ export type RobotUpdate =
 
 /**
  * The fleet service behind its transports: gRPC and REST decode, ask here, and
- * encode. Checks come in the order of docs/service.md, ERR-47 (shape, ownership,
+ * encode. Checks come in the order of docs/internals/service.md, ERR-47 (shape, ownership,
  * family, mission, state). The transport has checked the token before.
  */
 export interface FleetOperations {

@@ -15,7 +15,7 @@ import {
   wish,
 } from "./mission-request.ts";
 
-/** The mission operations of FleetService, their checks in the order of docs/service.md, ERR-47. */
+/** The mission operations of FleetService, their checks in the order of docs/internals/service.md, ERR-47. */
 export function missionCalls({ world, ownership, confirmation }: CallParts): readonly CallHandler[] {
   const { missions } = world;
   const { method } = FleetService;

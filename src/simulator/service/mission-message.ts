@@ -57,7 +57,7 @@ const base = (value: BaseType) => create(MissionTypeSchema, { type: { case: "bas
 const serve = (value: ServeType) => create(MissionTypeSchema, { type: { case: "serveType", value } });
 const cart = (value: CartType) => create(MissionTypeSchema, { type: { case: "cartType", value } });
 
-/** A charge mission has no type (docs/service.md, TRN-39). */
+/** A charge mission has no type (docs/internals/service.md, TRN-39). */
 const types: Readonly<Record<MissionKind, MissionType | undefined>> = {
   "base.navigate": base(BaseType.NAVIGATE),
   "base.navigate-auto": base(BaseType.NAVIGATE_AUTO),

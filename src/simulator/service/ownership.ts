@@ -11,7 +11,7 @@ const ID = /^[\x21-\x7e]{1,256}$/;
 const LONGEST_SELECTOR = 100_000;
 
 /**
- * Checks who owns what a request names (docs/service.md, ERR-48 to ERR-50): an unknown
+ * Checks who owns what a request names (docs/internals/service.md, ERR-48 to ERR-50): an unknown
  * name is NOT_FOUND, another distributor's PERMISSION_DENIED, and in a selector both
  * are PERMISSION_DENIED. Every function throws a Refusal.
  */

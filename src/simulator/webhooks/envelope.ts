@@ -10,7 +10,10 @@ const schemas = new Map<string, DescMessage>([
   ["battery", BatteryEventStateSchema],
 ]);
 
-/** The message that is `state` of an event type; undefined for an unknown type (docs/service.md, WHK-04). */
+/**
+ * The message that is `state` of an event type; undefined for an unknown type (docs/internals/service.md,
+ * WHK-04).
+ */
 export function eventSchema(eventType: string): DescMessage | undefined {
   return schemas.get(eventType);
 }
@@ -23,7 +26,7 @@ export function renderEnvelope(event: RobotUpdate): JsonObject {
 }
 
 /**
- * A message as webhooks carry it (docs/service.md, WHK-27): snake_case
+ * A message as webhooks carry it (docs/internals/service.md, WHK-27): snake_case
  * keys in the order of the field numbers, every scalar present, unset messages
  * null, the members of a oneof only where they are set.
  */

@@ -21,7 +21,7 @@ export interface Found {
 }
 
 /**
- * Resolves a snake_case path that starts with `state` (docs/service.md, WHK-09).
+ * Resolves a snake_case path that starts with `state` (docs/internals/service.md, WHK-09).
  * A string says, in one sentence, why it does not resolve.
  */
 export function resolvePath(schema: DescMessage, path: string): FieldPath | string {

@@ -10,7 +10,7 @@ export type Matcher = (state: object) => boolean;
 
 const MOST_VALUES = 1_000;
 
-/** Reads a filter (docs/service.md, WHK-08 to WHK-18). Throws INVALID_ARGUMENT. */
+/** Reads a filter (docs/internals/service.md, WHK-08 to WHK-18). Throws INVALID_ARGUMENT. */
 export function readFilter(schema: DescMessage, filter: FieldFilter | undefined): Matcher {
   if (filter === undefined) return () => true;
   if (filter.operator !== FilterOperator.IN) throw invalid("operator: FILTER_OPERATOR_IN is the only one");

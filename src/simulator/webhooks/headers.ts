@@ -19,7 +19,7 @@ const reserved: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Checks custom delivery headers (docs/service.md, WHK-45): at most 20 and 8 kB,
+ * Checks custom delivery headers (docs/internals/service.md, WHK-45): at most 20 and 8 kB,
  * legal names and values, no name twice, none that HTTP needs for itself. Throws
  * INVALID_ARGUMENT.
  */

@@ -12,7 +12,7 @@ export interface Attempt {
   readonly body: string;
 }
 
-/** How an attempt ended (docs/service.md, WHK-38 to WHK-43). */
+/** How an attempt ended (docs/internals/service.md, WHK-38 to WHK-43). */
 export type AttemptOutcome =
   | { readonly kind: "delivered" }
   | { readonly kind: "retryable"; readonly reason: string }

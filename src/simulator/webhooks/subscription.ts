@@ -42,7 +42,7 @@ export function checkShape(request: CreateWebhookRequest): URL {
 
 /**
  * Checks that the caller owns what the selector names: foreign and unknown are PERMISSION_DENIED
- * (docs/service.md, ERR-50).
+ * (docs/internals/service.md, ERR-50).
  */
 export function checkOwnership(
   caller: Caller,
@@ -88,7 +88,8 @@ export function compileSubscription(subscription: WebhookSubscription, ownership
     selects(event) {
       if (event.eventType !== eventType) return false;
       if (chosen?.case === "robotIds") return ids.has(event.robotId);
-      // Looked up for each event: a robot that has moved to the location counts (docs/service.md, WHK-06).
+      // Looked up for each event: a robot that has moved to the location counts (docs/internals/service.md,
+      // WHK-06).
       return ids.has(ownership.locationOf(event.robotId) ?? "");
     },
   };

@@ -13,7 +13,7 @@ type Substitute = (event: RobotUpdate) => string;
 
 const LONGEST_TEMPLATE = 65_536;
 
-/** Reads a request template (docs/service.md, WHK-19 to WHK-25). Throws INVALID_ARGUMENT. */
+/** Reads a request template (docs/internals/service.md, WHK-19 to WHK-25). Throws INVALID_ARGUMENT. */
 export function readTemplate(schema: DescMessage, template: JsonObject): BodyTemplate {
   const { length } = JSON.stringify(template);
   if (length > LONGEST_TEMPLATE) throw invalid(`${length} characters of JSON; at most ${LONGEST_TEMPLATE}`);

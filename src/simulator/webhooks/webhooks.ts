@@ -56,7 +56,7 @@ interface Active {
   failuresInARow: number;
 }
 
-/** Final failures in a row that disable a subscription (docs/service.md, TRN-15). */
+/** Final failures in a row that disable a subscription (docs/internals/service.md, TRN-15). */
 const DISABLE_AFTER = 20;
 const MOST_SUBSCRIPTIONS = 1_000;
 

@@ -59,7 +59,7 @@ export interface FleetMap extends MapSpec {
 /** Positions within this distance are the same, in metres. */
 const SAME_PLACE_METERS = 0.5;
 
-/** The name that a destination_id must match (docs/service.md, How deployed services behave). */
+/** The name that a destination_id must match (docs/internals/service.md, How deployed services behave). */
 export function displayName(vertex: Vertex): string {
   return vertex.alias === "" ? vertex.code : vertex.alias;
 }

@@ -14,7 +14,7 @@ const LONGEST_QUEUE = 100;
 
 /**
  * A robot's list of missions and the commands on it, with all transitions of
- * docs/service.md, States and transitions. A command that throws a Refusal has
+ * docs/internals/service.md, States and transitions. A command that throws a Refusal has
  * changed nothing. `by` names the cause in the record.
  */
 export interface MissionQueue {
@@ -118,7 +118,7 @@ function refuseBusy(robot: Robot): void {
   }
 }
 
-/** The checks of UpdateMission, in the order of docs/service.md, ERR-53. */
+/** The checks of UpdateMission, in the order of docs/internals/service.md, ERR-53. */
 function missionToControl(robot: Robot, missionId: string): Mission {
   if (robot.missions.length === 0) {
     throw new Refusal("FAILED_PRECONDITION", `robot ${robot.id} is not on a mission`);

@@ -170,9 +170,9 @@ function showFeedback(world: WorldContext, robot: Robot, mission: Mission, feedb
 }
 
 /**
- * The navigate-auto rule (docs/service.md, TRN-32): the first goal, in list order from `from`, that is
- * neither occupied (another robot stands there) nor claimed (another robot is on its way there, for a mission
- * or a task chain).
+ * The navigate-auto rule (docs/internals/service.md, TRN-32): the first goal, in list order from `from`, that
+ * is neither occupied (another robot stands there) nor claimed (another robot is on its way there, for a
+ * mission or a task chain).
  *
  * @returns its index, or -1 if all are taken
  */

@@ -21,8 +21,8 @@ const text = (url: string, more: string) =>
 const event = "broker topic fleetgate/plant1/event/check";
 
 describe.skipIf(!haveMosquitto)("check --online, of mosquitto", () => {
-  it("is content with the rules of docs/scada.md", async () => {
-    const page = await readFile("docs/scada.md", "utf8");
+  it("is content with the rules of docs/mqtt.md", async () => {
+    const page = await readFile("docs/mqtt.md", "utf8");
     const [, rules = ""] = /\n( {4}user fleetgate\n(?: {4}.*\n|\n)*)/.exec(page) ?? [];
     expect(rules).toContain("clients/%u/command/+");
     const acl = { rules: rules.replace(/^ {4}/gm, ""), users: ["fleetgate", "scada"] };

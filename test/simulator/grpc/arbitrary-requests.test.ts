@@ -52,7 +52,10 @@ const routed = [...unary, ...TaskService.methods].filter((method) => hasOption(m
 
 let answeredOk = 0;
 
-/** SkipGoal of a robot that is offline is INTERNAL (docs/service.md, ERR-26); here every robot is online. */
+/**
+ * SkipGoal of a robot that is offline is INTERNAL (docs/internals/service.md, ERR-26); here every robot is
+ * online.
+ */
 async function callCode(method: DescMethod, bytes: Uint8Array): Promise<number> {
   const code = await client
     .callBytes(`/${method.parent.typeName}/${method.name}`, bytes)

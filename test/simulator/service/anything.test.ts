@@ -14,7 +14,7 @@ import { FleetService } from "../../../src/wire/fleet/v1/service_pb.js";
 import { acme, createService, type ServiceHarness } from "./service-harness.ts";
 
 /**
- * Every code of docs/service.md, Errors, without those that only a fault brings about.
+ * Every code of docs/internals/service.md, Errors, without those that only a fault brings about.
  */
 const documented = new Set([
   "OK",

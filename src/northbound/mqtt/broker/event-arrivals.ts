@@ -86,7 +86,7 @@ const MOST_SILENT = 500;
 /**
  * aedes acknowledges a message before it delivers it, and stores nothing for clients that did not get it. So
  * the packet identifiers of events are given here, and their acknowledgements are read here
- * (docs/decisions.md, At the embedded broker an event arrives at its subscribers).
+ * (docs/internals/decisions.md, At the embedded broker an event arrives at its subscribers).
  *
  * @param filters returns the present filters for every event
  */

@@ -25,7 +25,7 @@ export function asyncApiDocument(version: string, examples: readonly Example[]):
       title: "Fleetgate",
       version,
       description:
-        "What the gateway publishes over MQTT, and what it takes. These are the default topics: mqtt.base and mqtt.placement of the configuration may change them. docs/scada.md says what the values mean.",
+        "What the gateway publishes over MQTT, and what it takes. These are the default topics: mqtt.base and mqtt.placement of the configuration may change them. docs/mqtt.md says what the values mean.",
     },
     defaultContentType: "application/json",
     servers: {
@@ -108,7 +108,7 @@ const BEGIN = "<!-- scripts/mqtt-doc.mjs reads from here on. -->";
 const END = "<!-- scripts/mqtt-doc.mjs reads up to here. -->";
 
 /**
- * The examples of docs/scada.md, each a line with the topic and a line with the message. A test publishes
+ * The examples of docs/mqtt.md, each a line with the topic and a line with the message. A test publishes
  * them.
  */
 export function examplesOn(page: string): readonly Example[] {

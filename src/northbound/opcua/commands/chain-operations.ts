@@ -130,8 +130,8 @@ function resumeRobot(_parameters: MissionParameters, { amrId }: MissionRobot): S
 }
 
 /**
- * A confirmation is for the chain at which the robot is seen (docs/decisions.md, A confirmation is for the
- * chain that the robot is seen at).
+ * A confirmation is for the chain at which the robot is seen (docs/internals/decisions.md, A confirmation is
+ * for the chain that the robot is seen at).
  */
 function confirmTask({ targetTaskChainId }: MissionParameters, robot: MissionRobot): SlotCommand {
   const { taskChain } = robot;

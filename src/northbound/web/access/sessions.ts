@@ -19,8 +19,8 @@ export interface Session {
 }
 
 /**
- * The sessions of users that have logged in. They are in memory only: a restart ends them (docs/decisions.md,
- * Sessions are in memory).
+ * The sessions of users that have logged in. They are in memory only: a restart ends them
+ * (docs/internals/decisions.md, Sessions are in memory).
  */
 export interface Sessions {
   /** Opens a session; the secret is for its cookie. */

@@ -8,7 +8,7 @@ const STOP_MS = 5_000;
 
 /**
  * The gateway's times, for commands of pages. A command names the tick that its page had last, so that it is
- * not sent when it no longer makes sense (docs/decisions.md, A stop names the tick of its press).
+ * not sent when it no longer makes sense (docs/internals/decisions.md, A stop names the tick of its press).
  */
 export interface Ticks {
   /** The id of the tick that is due now. */
