@@ -23,7 +23,6 @@ const NAMES_MS = 1_000;
 /** The part of a label's box below the line. */
 const BELOW_LINE = 3;
 const font = "12px Inter, system-ui, sans-serif";
-const badgeFont = "600 10px Inter, system-ui, sans-serif";
 /** From the centre of a mark to that of its badge, in both directions. */
 const BADGE = 9;
 
@@ -198,23 +197,8 @@ function drawMarks(ink: Ink, sprites: Sprites, colours: Palette, stacks: readonl
     if (stack !== undefined) sprites.draw(ink, stack.mark, stack.x, stack.y);
   }
   for (const stack of stacks) if (stack.chosenName !== null) drawFrame(ink, colours, stack);
-  for (const stack of stacks) if (stack.count > 1) drawBadge(ink, colours, stack);
-}
-
-/** How many robots are here. */
-function drawBadge(ink: Ink, colours: Palette, { mark, x, y, count }: Stack): void {
-  const [right, top] = [x + BADGE, y - BADGE];
-  ink.fillStyle = colours[mark.emphasis];
-  ink.beginPath();
-  ink.arc(right, top, BADGE - 1, 0, 2 * Math.PI);
-  ink.fill();
-  ink.strokeStyle = colours.ground;
-  ink.stroke();
-  ink.fillStyle = colours.ground;
-  ink.font = badgeFont;
-  ink.textAlign = "center";
-  ink.fillText(count > 99 ? "99+" : `${count}`, right, top + BELOW_LINE);
-  ink.textAlign = "start";
+  for (const { mark, x, y, count } of stacks)
+    if (count > 1) sprites.drawBadge(ink, mark.emphasis, count, x + BADGE, y - BADGE);
 }
 
 /** All lines, then all names. */
@@ -222,13 +206,14 @@ function drawLabels(ink: Ink, colours: Palette, labels: readonly Label[]): void 
   ink.font = font;
   ink.lineWidth = 1;
   ink.strokeStyle = colours.trail;
-  ink.beginPath();
   for (const { leader } of labels) {
     if (leader === null) continue;
+    // One by one: a path of all of them is as large as the drawing.
+    ink.beginPath();
     ink.moveTo(leader[0], leader[1]);
     ink.lineTo(leader[2], leader[3]);
+    ink.stroke();
   }
-  ink.stroke();
   for (const { text, left, bottom, isChosen } of labels) {
     ink.fillStyle = isChosen ? colours.chosen : colours.text;
     ink.fillText(text, left, bottom - BELOW_LINE);

@@ -38,16 +38,64 @@ const BESIDE_BADGE = 22;
 const LEADERS = [30, 48, 70];
 /** Further ones for the chosen robot, whose name must find room. */
 const LONG_LEADERS = [...LEADERS, 100, 140, 200];
-const DIRECTIONS = [
-  [1, -1],
-  [1, 1],
-  [-1, -1],
-  [-1, 1],
+type Direction = readonly [right: number, down: number];
+const SIDES: readonly Direction[] = [
   [1, 0],
   [-1, 0],
   [0, -1],
   [0, 1],
-] as const;
+];
+const CORNERS: readonly Direction[] = [
+  [1, -1],
+  [1, 1],
+  [-1, -1],
+  [-1, 1],
+];
+
+/** A position of a label, from the centre of its mark. */
+interface Spot {
+  /** The label's edge, or middle, that is there: this share of its width lies left of it. */
+  readonly x: number;
+  readonly shareLeft: number;
+  readonly top: number;
+  /** Null: the label stands beside the mark. */
+  readonly leader: readonly [fromX: number, fromY: number, toX: number, toY: number] | null;
+}
+
+// Worked out once: a thousand names look for room in each frame.
+const leading = leadersOf(LEADERS);
+const leadingFar = leadersOf(LONG_LEADERS);
+const alone = besides(BESIDE);
+const beyondBadge = besides(BESIDE_BADGE);
+/** Of a mark alone, of one with a badge, and of the chosen one. */
+const spotsAlone = [...alone, ...leading];
+const spotsOfStack = [...beyondBadge, ...leading];
+const spotsOfChosen = [...beyondBadge, ...leadingFar];
+
+function besides(gap: number): readonly Spot[] {
+  return SIDES.map(([right, down]) => {
+    const reach = down === 0 ? gap : gap - 3;
+    return spotOf(right * reach, down * reach, right, down, null);
+  });
+}
+
+function leadersOf(lengths: readonly number[]): readonly Spot[] {
+  return lengths.flatMap((length) =>
+    [...CORNERS, ...SIDES].map(([right, down]) => {
+      const one = 1 / Math.hypot(right, down);
+      const [toX, toY] = [right * one * length, down * one * length];
+      const [fromX, fromY] = [right * one * MARK_REACH, down * one * MARK_REACH];
+      return spotOf(toX, toY, right, down, [fromX, fromY, toX, toY]);
+    }),
+  );
+}
+
+/** A label that a line from this direction meets there. */
+function spotOf(x: number, y: number, right: number, down: number, leader: Spot["leader"]): Spot {
+  const shareLeft = right === 0 ? 0.5 : right > 0 ? 0 : 1;
+  const isLevel = down === 0 || right !== 0;
+  return { x, shareLeft, top: isLevel ? y - LABEL_HEIGHT / 2 : down > 0 ? y : y - LABEL_HEIGHT, leader };
+}
 
 const ranks: Readonly<Record<Emphasis, number>> = { alarm: 1, abnormal: 2, normal: 3 };
 
@@ -88,16 +136,17 @@ function labelOf(stack: Stack, taken: Taken, { size, widthOf, spots }: LayoutPar
   if (stack.x < 0 || stack.y < 0 || stack.x > size.width || stack.y > size.height) return null;
   const { robotId } = stack.mark;
   const isChosen = stack.chosenName !== null;
-  const leaders = isChosen ? LONG_LEADERS : LEADERS;
+  // A cell of the grid beyond the ring, or the badge.
+  const all = isChosen ? spotsOfChosen : stack.count > 1 ? spotsOfStack : spotsAlone;
   const before = spots?.get(robotId) ?? 0;
   for (const text of textsOf(stack)) {
     const width = widthOf(text);
-    for (let at = 0; at <= BESIDES + leaders.length * DIRECTIONS.length; at += 1) {
-      const spot = spotAt(at, before);
-      const { leader, ...box } = placed(stack, spot, width, leaders);
-      if (!taken.take(box)) continue;
-      if (spot !== before) spots?.set(robotId, spot);
-      return { text, isChosen, leader, ...box };
+    for (let at = 0; at < all.length; at += 1) {
+      const number = spotAt(at, before);
+      const label = placed(all[number], stack, text, width, taken, isChosen);
+      if (label === null) continue;
+      if (number !== before) spots?.set(robotId, number);
+      return label;
     }
   }
   return null;
@@ -111,57 +160,47 @@ function textsOf({ mark: { name, note }, chosenName }: Stack): readonly string[]
   return [`${chosenName}, ${whole}`, `${chosenName}, ${name}`, chosenName];
 }
 
-/** Of the positions beside a mark; those after them have leader lines. */
-const BESIDES = 4;
+/** The positions beside a mark; those after them have leader lines. */
+const BESIDES = SIDES.length;
 
 /** The last position is tried first, but a leader line never before the positions beside the mark. */
 function spotAt(at: number, before: number): number {
   const first = before < BESIDES ? 0 : BESIDES;
-  if (at < first) return at;
+  if (at < first || at > before) return at;
   return at === first ? before : at - 1;
 }
 
+/** The text at this position, if there is room for it; null: there is none. */
 function placed(
-  { x, y, count, chosenName }: Pick<Stack, "x" | "y" | "count" | "chosenName">,
-  spot: number,
+  spot: Spot | undefined,
+  { x, y }: { readonly x: number; readonly y: number },
+  text: string,
   width: number,
-  leaders: readonly number[],
-): Omit<Label, "text" | "isChosen"> {
-  // A cell of the grid beyond the ring, or the badge.
-  const gap = count > 1 || chosenName !== null ? BESIDE_BADGE : BESIDE;
-  if (spot < BESIDES) {
-    const [right, down] = DIRECTIONS[BESIDES + spot] ?? [1, 0];
-    const reach = down === 0 ? gap : gap - 3;
-    return { ...boxAt(x + right * reach, y + down * reach, right, down, width), leader: null };
-  }
-  const step = spot - BESIDES;
-  const [right, down] = DIRECTIONS[step % DIRECTIONS.length] ?? [1, 0];
-  const length = leaders[Math.floor(step / DIRECTIONS.length)] ?? 0;
-  const scale = length / Math.hypot(right, down);
-  const [toX, toY] = [x + right * scale, y + down * scale];
-  const from = MARK_REACH / Math.hypot(right, down);
+  taken: Taken,
+  isChosen: boolean,
+): Label | null {
+  if (spot === undefined) return null;
+  // Whole pixels: text between them takes longer to draw.
+  const left = Math.round(x + spot.x - spot.shareLeft * width);
+  const top = Math.round(y + spot.top);
+  const [right, bottom] = [left + width, top + LABEL_HEIGHT];
+  if (!taken.take(left, top, right, bottom)) return null;
+  const { leader } = spot;
   return {
-    ...boxAt(toX, toY, right, down, width),
-    leader: [x + right * from, y + down * from, toX, toY],
+    ...{ text, isChosen, left, top, right, bottom },
+    leader: leader === null ? null : [x + leader[0], y + leader[1], x + leader[2], y + leader[3]],
   };
 }
 
-/** A box that a line from this direction meets there. Whole pixels: text between them takes longer. */
-function boxAt(x: number, y: number, right: number, down: number, width: number): Box {
-  const left = Math.round(right === 0 ? x - width / 2 : right > 0 ? x : x - width);
-  const top = Math.round(down === 0 || right !== 0 ? y - LABEL_HEIGHT / 2 : down > 0 ? y : y - LABEL_HEIGHT);
-  return { left, top, right: left + width, bottom: top + LABEL_HEIGHT };
-}
-
-/** Of the positions beside a point: below, above, right, left. A robot at the point covers none of them. */
-const pointSpots = [3, 2, 0, 1];
+/** Beside a point: below, above, right, left. A robot at the point covers none of them. */
+const pointSpots = [3, 2, 0, 1].map((at) => alone[at]);
 
 function namesOf(points: readonly PointAt[], taken: Taken, { widthOf }: LayoutParts): readonly Label[] {
   return points.flatMap((point) => {
     const width = widthOf(point.name);
     for (const spot of pointSpots) {
-      const { leader, ...box } = placed({ ...point, count: 1, chosenName: null }, spot, width, LEADERS);
-      if (taken.take(box)) return [{ text: point.name, isChosen: false, leader, ...box }];
+      const label = placed(spot, point, point.name, width, taken, false);
+      if (label !== null) return [label];
     }
     return [];
   });

@@ -13,38 +13,73 @@ const REACH = 14;
 /** One picture for each; nobody sees finer ones at this size. */
 const HEADINGS = 64;
 
+/** The radius of a badge. */
+const BADGE = 8;
+/** From the centre of a badge to the line of its text. */
+const BADGE_LINE = 3;
+const badgeFont = "600 10px Inter, system-ui, sans-serif";
+
 /** Draws marks from pictures. Drawing the paths of a thousand anew takes four times as long. */
 export interface Sprites {
   /** Draws the mark with its centre there. */
   draw(ink: CanvasRenderingContext2D, mark: Mark, x: number, y: number): void;
+  /** Draws how many robots are at a place, with the centre of the badge there. */
+  drawBadge(ink: CanvasRenderingContext2D, emphasis: Emphasis, count: number, x: number, y: number): void;
 }
 
 /** @param ratio pixels of the screen for each pixel of the drawing */
 export function createSprites(ratio: number, colours: Palette): Sprites {
   const pictures = new Map<string, ImageBitmap>();
 
-  function pictureOf(mark: Mark): ImageBitmap {
-    const heading = headingOf(mark);
-    const key = `${mark.family} ${mark.emphasis} ${mark.isHollow} ${heading}`;
+  function pictureOf(key: string, paint: (ink: PictureInk) => void): ImageBitmap {
     const known = pictures.get(key);
     if (known !== undefined) return known;
     const pixels = Math.ceil(2 * REACH * ratio);
     const canvas = new OffscreenCanvas(pixels, pixels);
     const ink = canvas.getContext("2d");
     ink?.setTransform(ratio, 0, 0, ratio, REACH * ratio, REACH * ratio);
-    if (ink !== null) drawPicture(ink, colours, mark, heading);
+    if (ink !== null) paint(ink);
     const picture = canvas.transferToImageBitmap();
     pictures.set(key, picture);
     return picture;
   }
 
+  function put(ink: CanvasRenderingContext2D, picture: ImageBitmap, x: number, y: number): void {
+    const side = picture.width / ratio;
+    ink.drawImage(picture, onPixel(x - REACH, ratio), onPixel(y - REACH, ratio), side, side);
+  }
+
   return {
     draw(ink, mark, x, y) {
-      const picture = pictureOf(mark);
-      const side = picture.width / ratio;
-      ink.drawImage(picture, onPixel(x - REACH, ratio), onPixel(y - REACH, ratio), side, side);
+      const heading = headingOf(mark);
+      const key = `${mark.family} ${mark.emphasis} ${mark.isHollow} ${heading}`;
+      put(
+        ink,
+        pictureOf(key, (own) => drawPicture(own, colours, mark, heading)),
+        x,
+        y,
+      );
+    },
+    drawBadge(ink, emphasis, count, x, y) {
+      const text = count > 99 ? "99+" : `${count}`;
+      const paint = (own: PictureInk) => drawBadge(own, colours, emphasis, text);
+      put(ink, pictureOf(`badge ${emphasis} ${text}`, paint), x, y);
     },
   };
+}
+
+function drawBadge(ink: PictureInk, colours: Palette, emphasis: Emphasis, text: string): void {
+  ink.fillStyle = colours[emphasis];
+  ink.beginPath();
+  ink.arc(0, 0, BADGE, 0, 2 * Math.PI);
+  ink.fill();
+  ink.lineWidth = 1.5;
+  ink.strokeStyle = colours.ground;
+  ink.stroke();
+  ink.fillStyle = colours.ground;
+  ink.font = badgeFont;
+  ink.textAlign = "center";
+  ink.fillText(text, 0, BADGE_LINE);
 }
 
 /** The nearest position on whole pixels of the screen: drawing between two of them takes twice as long. */
