@@ -117,7 +117,7 @@ function lines(report: JsonObject): readonly string[] {
   return listOf(report, "legs").flatMap((leg) => [
     `${String(leg.to)} leads, after ${String(leg.from)}, since ${String(leg.at)}`,
     `  waited for conveyors: ${seconds(leg.waited_ms)}; stopped: ${String(leg.conveyors_stopped)}`,
-    `  no starts were taken for ${seconds(leg.refused_ms)}; commands refused: ${String(leg.commands_refused)}`,
+    `  no starts were taken for ${seconds(leg.refused_ms)}; commands that were not sent: ${String(leg.commands_not_sent)}`,
     `  commands under way: ${String(leg.commands_under_way)}; robots in doubt: ${String(leg.robots_in_doubt)}`,
   ]);
 }

@@ -1,6 +1,6 @@
 import { type Clock, sleep } from "../platform/clock.ts";
 import type { Composition } from "./composition.ts";
-import { standingBy } from "./own-refusals.ts";
+import { handedOver, standingBy } from "./own-refusals.ts";
 
 /** What ends here before another member leads. Meanwhile this member takes stops only. */
 export interface HandoverSteps {
@@ -9,10 +9,10 @@ export interface HandoverSteps {
   /** Stops them. */
   stopConveyors(): void;
   /**
-   * Refuses what was not sent, and waits at most `deadlineMs` for the rest: the next leader seeks evidence of
+   * Ends what was not sent, and waits at most `deadlineMs` for the rest: the next leader seeks evidence of
    * what has no outcome by then.
    */
-  settle(deadlineMs: number): Promise<{ readonly refused: number; readonly underWay: number }>;
+  settle(deadlineMs: number): Promise<{ readonly notSent: number; readonly underWay: number }>;
   /** Robots that take no other start until the end of an earlier leader's command is known. */
   robotsInDoubt(): number;
 }
@@ -24,16 +24,21 @@ export function createHandoverSteps(
   clock: Clock,
 ): HandoverSteps {
   const never = new AbortController().signal;
-  const refusals = () => report.counts().refused ?? 0;
+  const notSent = () => {
+    const { refused = 0, expired = 0 } = report.counts();
+    return refused + expired;
+  };
   return {
     turning: () => conveyors.figures().conveyorsStarted ?? 0,
     stopConveyors: conveyors.shutDown,
     async settle(deadlineMs) {
       const untilMs = clock.monotonicMs() + deadlineMs;
-      const before = refusals();
-      for (const job of running.values()) runner.withdraw(job, standingBy());
+      const before = notSent();
+      // A recorded outcome binds the identity. STANDBY would send its sender to the other box, again and again.
+      for (const job of running.values())
+        runner.withdraw(job, job.record === null ? standingBy() : handedOver());
       while (running.size > 0 && clock.monotonicMs() < untilMs) await sleep(clock, LOOK_MS, never);
-      return { refused: refusals() - before, underWay: running.size };
+      return { notSent: notSent() - before, underWay: running.size };
     },
     robotsInDoubt: () => runner.figures().inDoubt,
   };

@@ -16,6 +16,11 @@ export function standingBy(): Outcome {
   return refusal("STANDBY", "this member of the cluster stands by; it was not sent");
 }
 
+/** Another member leads before it was sent: it was accepted, and will not be sent by that one. */
+export function handedOver(): Outcome {
+  return ending("expired", "EXPIRED", "the gateway handed over to its other box before it was sent", true);
+}
+
 /** An act comes after the gateway has begun to stop. */
 export function actsEnded(): Outcome {
   return refusal("SHUTTING_DOWN", "the gateway is shutting down; nothing is changed");

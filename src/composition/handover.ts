@@ -103,14 +103,14 @@ export function createHandovers(parts: HandoverParts, own: () => HandoverReport 
     step = "waits for the answers of the service";
     const asideMs = clock.monotonicMs();
     standAside(true);
-    const { refused, underWay } = await steps.settle(SETTLE_MS);
+    const { notSent, underWay } = await steps.settle(SETTLE_MS);
     await sleep(clock, LAST_WORDS_MS, signal);
     step = `lets ${to} lead`;
     const left: Note["left"] = {
       waited_ms: Math.round(waitedMs),
       conveyors_stopped: stopped,
       refused_ms: Math.round(clock.monotonicMs() - asideMs),
-      commands_refused: refused,
+      commands_not_sent: notSent,
       commands_under_way: underWay,
     };
     await resign({ ...note, left } satisfies Note);

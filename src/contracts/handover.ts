@@ -12,8 +12,8 @@ export interface HandoverLeg {
   readonly conveyors_stopped: number;
   /** How long no box took starts. */
   readonly refused_ms: number;
-  /** Commands that were refused meanwhile, on the box that led. */
-  readonly commands_refused: number;
+  /** Commands that ended meanwhile on the box that led, and were not sent. */
+  readonly commands_not_sent: number;
   /** Commands whose answers the new leader has to find out. */
   readonly commands_under_way: number;
   /** Robots that took no other start at first, because of such a command. */

@@ -45,7 +45,7 @@ beforeEach(() => {
         stopConveyors: () => done.push("stops conveyors"),
         async settle(deadlineMs) {
           done.push(`settled within ${deadlineMs} ms`);
-          return { refused: 3, underWay: 1 };
+          return { notSent: 3, underWay: 1 };
         },
         robotsInDoubt: () => inDoubt,
       },
@@ -63,7 +63,7 @@ describe("a handover", () => {
     await clock.settle(200);
     expect(done).toEqual(handedOver);
     expect(notes).toMatchObject([
-      { by: "cli:root", backTo: null, legs: [], left: { commands_refused: 3, commands_under_way: 1 } },
+      { by: "cli:root", backTo: null, legs: [], left: { commands_not_sent: 3, commands_under_way: 1 } },
     ]);
     expect(audited).toMatchObject([
       { event: "handover", user: "root", operation: "handover", to: "left", outcome: "succeeded" },
@@ -132,7 +132,7 @@ describe("a handover", () => {
 describe("a drill", () => {
   const leg = {
     ...{ from: "left", to: "right", at: "2026-01-01T00:00:00.000Z", waited_ms: 0, conveyors_stopped: 0 },
-    ...{ refused_ms: 100, commands_refused: 0, commands_under_way: 0, robots_in_doubt: 0 },
+    ...{ refused_ms: 100, commands_not_sent: 0, commands_under_way: 0, robots_in_doubt: 0 },
   };
   const half = { id: "d1", by: "cli:root", drill: true, legs: [leg] };
 
@@ -169,7 +169,13 @@ describe("a drill", () => {
 describe("the report of a takeover", () => {
   const note = {
     ...{ id: "d1", by: "cli:root", backTo: "left", legs: [] },
-    left: { waited_ms: 1, conveyors_stopped: 0, refused_ms: 100, commands_refused: 2, commands_under_way: 1 },
+    left: {
+      waited_ms: 1,
+      conveyors_stopped: 0,
+      refused_ms: 100,
+      commands_not_sent: 2,
+      commands_under_way: 1,
+    },
   };
   const takeover: Takeover = { from: "left", why: "planned", tookMs: 50.4, note };
 

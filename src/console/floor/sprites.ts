@@ -63,7 +63,7 @@ export function createSprites(ratio: number, colours: Palette): Sprites {
     drawBadge(ink, emphasis, count, x, y) {
       const text = count > 99 ? "99+" : `${count}`;
       const paint = (own: PictureInk) => drawBadge(own, colours, emphasis, text);
-      put(ink, pictureOf(`badge ${emphasis} ${text}`, paint), x, y);
+      put(ink, pictureOf(`${emphasis} ${text}`, paint), x, y);
     },
   };
 }

@@ -80,6 +80,7 @@ const alarmsOf = async (box: Box) => {
 function createClient() {
   const over = new AbortController();
   const takenAtMs: number[] = [];
+  const paths: string[] = [];
   let number = 0;
 
   /** Whether a box has taken a start, which does not wait for its end. */
@@ -90,9 +91,10 @@ function createClient() {
     const request = { robotId: robot?.id, mission: { baseMission: { navigateMission: { goal } } } };
     const body = JSON.stringify({ operation: "CreateMission", request, expires_in_ms: 10_000 });
     const headers = { "content-type": "application/json", "fleetgate-user": `line${number % 40}` };
-    const path = `/api/v1/commands/h${number}`;
+    const path = `commands/h${number}`;
+    paths.push(path);
     try {
-      const answer = await box.pool.request({ method: "PUT", path, headers, body });
+      const answer = await box.pool.request({ method: "PUT", path: `/api/v1/${path}`, headers, body });
       const told = (await answer.body.json()) as { readonly code?: string };
       return answer.statusCode === 202 || told.code === "OK" || told.code === "QUEUE_FULL";
     } catch {
@@ -110,6 +112,7 @@ function createClient() {
   }
   const sending = send();
   return {
+    paths,
     /** The longest time in which no start was taken. */
     async end(): Promise<number> {
       over.abort();
@@ -148,6 +151,9 @@ describe.skipIf(!hasEtcd)("a handover", () => {
       await scene.whole();
       expect(scene.leader()).toBe(other);
       expect(scene.boxes.flatMap((box) => box.takeFaults())).toEqual([]);
+      // A client that hears STANDBY asks the other box with the same id: no record may say so for good.
+      const records = await Promise.all(client.paths.map((path) => get(other, path)));
+      expect(records.filter(({ code }) => code === "STANDBY")).toEqual([]);
 
       expect(audited(leader)).toMatchObject([
         { operation: "handover", from: leader.name, to: other.name, outcome: "succeeded", protocol: "cli" },

@@ -1,0 +1,34 @@
+import { expect, it } from "vitest";
+import type { SharedCommands } from "../../src/contracts/cluster.ts";
+import { createHarness, OK } from "./commands-harness.ts";
+
+it("EXPIRED: a handover ends for good what was accepted and not sent, and waits for what was sent", async () => {
+  let isLeading = true;
+  const shared: SharedCommands = {
+    isLeading: () => isLeading,
+    doubtMs: 0,
+    isRecorded: async () => false,
+    stopLeaves() {},
+    stoppedElsewhere: () => null,
+    stopAfter: () => null,
+  };
+  const harness = await createHarness({ shared });
+  const go = { robot: "AMR01", to: "A" } as const;
+  const sent = await harness.send("Go", go, { requestId: "sent" });
+  const waits = await harness.send("Go", go, { requestId: "waits" });
+  isLeading = false;
+  const late = await harness.send("Go", go, { requestId: "late" });
+  expect(late.outcome).toMatchObject({ outcome: "refused", code: "STANDBY", duplicate: false });
+  const settled = harness.dispatcher.handover.settle(1_000);
+  await harness.clock.settle(0);
+  expect(waits.outcome).toMatchObject({
+    ...{ outcome: "expired", code: "EXPIRED", retrySafe: true },
+    message: "the gateway handed over to its other box before it was sent",
+  });
+  await harness.call(0).answer(OK);
+  await harness.clock.advance(100);
+  expect(await settled).toEqual({ notSent: 1, underWay: 0 });
+  expect(sent.outcome).toMatchObject({ outcome: "succeeded" });
+  const again = await harness.send("Go", go, { requestId: "waits" });
+  expect(again.outcome).toMatchObject({ outcome: "expired", duplicate: true });
+});
