@@ -34,7 +34,8 @@ export function createHandoverSteps(
     async settle(deadlineMs) {
       const untilMs = clock.monotonicMs() + deadlineMs;
       const before = notSent();
-      // A recorded outcome binds the identity. STANDBY would send its sender to the other box, again and again.
+      // A recorded outcome binds the identity. STANDBY would send its sender to the other box, again and
+      // again.
       for (const job of running.values())
         runner.withdraw(job, job.record === null ? standingBy() : handedOver());
       while (running.size > 0 && clock.monotonicMs() < untilMs) await sleep(clock, LOOK_MS, never);

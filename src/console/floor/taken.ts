@@ -13,8 +13,8 @@ export interface Taken {
   /** Occupies a box, whatever is there. */
   block(box: Box): void;
   /**
-   * Occupies a box if all of it is free, and within the drawing. It takes numbers, for it is asked 30,000 times
-   * a frame: a box for each would be garbage.
+   * Occupies a box if all of it is free, and within the drawing. It takes numbers, for it is asked 30,000
+   * times a frame: a box for each would be garbage.
    */
   take(left: number, top: number, right: number, bottom: number): boolean;
 }
