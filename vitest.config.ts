@@ -100,6 +100,9 @@ const machines = [
   "test/cli/surroundings.test.ts",
 ];
 
+/** The console's modules have no texts before a language is chosen. */
+const setupFiles = ["test/console/english.ts"];
+
 function all(room: string): string {
   return `test/${room}/**/*.test.ts`;
 }
@@ -151,7 +154,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "kept", include: kept, exclude: [...deep, ...machines], isolate: false },
+        test: { name: "kept", include: kept, exclude: [...deep, ...machines], isolate: false, setupFiles },
       },
       { extends: true, test: { name: "deep", include: deep } },
       {
@@ -161,6 +164,7 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: [...kept, ...deep, ...machines],
           isolate: false,
+          setupFiles,
         },
       },
       {

@@ -16,8 +16,8 @@ export async function openBrowser(run: SectionRun): Promise<Browser> {
 }
 
 /** A page in a browser that has cached nothing. */
-export async function openPage(browser: Browser): Promise<Page> {
-  const context = await browser.newContext({ viewport });
+export async function openPage(browser: Browser, locale = "en-GB"): Promise<Page> {
+  const context = await browser.newContext({ viewport, locale });
   return context.newPage();
 }
 

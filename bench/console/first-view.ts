@@ -17,11 +17,12 @@ export async function measureFirstView(
   browser: Browser,
   address: string,
   robots: number,
+  locale = "en-GB",
 ): Promise<FirstView> {
   const usable: number[] = [];
   let kilobytes = 0;
   for (let opening = 0; opening <= OPENINGS; opening += 1) {
-    const page = await openPage(browser);
+    const page = await openPage(browser, locale);
     await page.goto(address, { waitUntil: "commit" });
     const usableMs = await page.evaluate<number>(usableAfterMs(robots));
     // The first one finds neither the browser nor the gateway at work.

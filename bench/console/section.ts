@@ -32,6 +32,7 @@ const FULL_MINUTES = 20;
 interface Seen {
   readonly robots: number;
   readonly first: FirstView;
+  readonly german: FirstView;
   readonly grey: GreyFigures;
   readonly stream: StreamCost;
   readonly floor: PaintFigures;
@@ -48,6 +49,7 @@ export async function measureConsole(
   const browser = await openBrowser(run);
   const few = await openFleet(run, "few", mqttPort, FEW_ROBOTS);
   const first = await measureFirstView(browser, few.gateway.webUrl, FEW_ROBOTS);
+  const german = await measureFirstView(browser, few.gateway.webUrl, FEW_ROBOTS, "de-DE");
   const grey = await measureGrey(browser, few, quick ? 1 : 3);
   await few.close();
   const fleet = await openFleet(run, "many", mqttPort, robots);
@@ -58,7 +60,7 @@ export async function measureConsole(
   );
   const painted = await paintedFigures(browser, fleet, quick ? 10 : 40);
   const growth = await measureGrowth(run, browser, fleet, minutes ?? (quick ? 1 : FULL_MINUTES));
-  return findings({ robots, first, grey, stream, ...painted, growth });
+  return findings({ robots, first, german, grey, stream, ...painted, growth });
 }
 
 async function paintedFigures(
@@ -80,7 +82,7 @@ async function paintedFigures(
 }
 
 function findings(seen: Seen): Findings {
-  const { first, grey, stream, floor, robot, frames, growth } = seen;
+  const { first, german, grey, stream, floor, robot, frames, growth } = seen;
   const hungMs = Math.max(...grey.hungMs);
   const killedMs = Math.max(...grey.killedMs);
   const { before, after } = growth;
@@ -92,6 +94,7 @@ function findings(seen: Seen): Findings {
     faults: [...stream.faults, ...floor.faults, ...robot.faults, ...frames.faults],
     reach: [
       atMost("first view, 50 robots: script, style and font, gzip kB", first.kilobytes, MOST_KILOBYTES),
+      atMost("the same in German", german.kilobytes, MOST_KILOBYTES),
       atMost("first view, 50 robots: usable, ms: slowest", first.slowestMs, MOST_USABLE_MS),
       atMost(`five stream clients more than none, % of a core`, stream.morePercent, MOST_STREAM_PERCENT),
       atMost("change to painted, ms: p95, floor", floor.p95Ms, MOST_PAINTED_MS),
@@ -108,7 +111,7 @@ function findings(seen: Seen): Findings {
 }
 
 function tableOf(
-  { robots, first, grey, stream, floor, robot, frames, growth }: Seen,
+  { robots, first, german, grey, stream, floor, robot, frames, growth }: Seen,
   more: { readonly pageMb: number; readonly nodes: number; readonly gatewayMb: number },
 ): string {
   const { before, after, minutes } = growth;
@@ -117,6 +120,7 @@ function tableOf(
   return [
     "Chromium draws by software: a machine with a graphics card has more time.",
     row("first view, 50 robots: script, style and font, gzip kB", first.kilobytes),
+    row("the same in German", german.kilobytes),
     row("first view, 50 robots: usable, ms: median, slowest", first.usableMs, first.slowestMs),
     row("gateway hung to grey, ms", percents(grey.hungMs)),
     row("gateway killed to grey, ms", percents(grey.killedMs)),

@@ -24,8 +24,11 @@ const LOOK_MS = 500;
 const wished = navigator.languages;
 const language = languageOf(localStorage.getItem(LANGUAGE_KEY), wished);
 document.documentElement.lang = language;
-// Before anything has a text.
-await speak(language, wished);
+// Before anything has a text. Each language is a file of its own, so that nobody loads both.
+speak(
+  language === "de" ? (await import("./texts/de.ts")).german : (await import("./texts/en.ts")).english,
+  wished,
+);
 
 const now = (): Moment => ({ monotonicMs: performance.now(), wallMs: Date.now() });
 const themes = createThemes(

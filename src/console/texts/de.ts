@@ -8,7 +8,8 @@ import { robot } from "./de/robot.ts";
 import { words } from "./de/words.ts";
 import type { Spoken } from "./spoken.ts";
 
-export const de: Spoken = {
+export const german: Spoken = {
+  language: "de",
   locale: "de-DE",
   texts: { ...page, ...floor, ...robot, ...commanding, ...lists, ...plant },
   words,

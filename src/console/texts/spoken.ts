@@ -1,7 +1,11 @@
 import type { en } from "./en.ts";
 
+export type Language = "en" | "de";
+
 /** The texts of one language. */
 export interface Spoken {
+  readonly language: Language;
+  /** Used if the browser wishes no other one of the language. */
   readonly locale: string;
   readonly texts: Readonly<Record<TextKey, string>>;
   /** Words of the gateway and the fleet service, in lower case; English has those of the codes. */

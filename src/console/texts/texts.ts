@@ -1,25 +1,20 @@
-import { en } from "./en.ts";
-import type { AlarmTexts, Given, Spoken, TextKey } from "./spoken.ts";
+import type { AlarmTexts, Given, Language, Spoken, TextKey } from "./spoken.ts";
 
-type Language = "en" | "de";
-
-const english: Spoken = { locale: "en-GB", texts: en, words: {}, alarms: {} };
-let spoken: Spoken = english;
-let plural = new Intl.PluralRules(english.locale);
-let dates = datesOf(english.locale);
-let numbers = new Map<number, Intl.NumberFormat>();
+let spoken: Spoken;
+let plural: Intl.PluralRules;
+let dates: Intl.DateTimeFormat;
+let numbers: Map<number, Intl.NumberFormat>;
 
 /**
  * From now on the page speaks this language. Called once, before anything is shown: another choice loads the
  * page again, so nothing that is shown ever has to be translated.
  */
-export async function speak(language: Language, wished: readonly string[]): Promise<void> {
-  spoken = language === "de" ? (await import("./de.ts")).de : english;
-  const locale = wished.find((each) => each.startsWith(language)) ?? spoken.locale;
+export function speak(chosen: Spoken, wished: readonly string[]): void {
+  const locale = wished.find((each) => each.startsWith(chosen.language)) ?? chosen.locale;
+  spoken = { ...chosen, locale };
   plural = new Intl.PluralRules(locale);
   dates = datesOf(locale);
   numbers = new Map();
-  spoken = { ...spoken, locale };
 }
 
 /** The user's choice, or else the first language of the browser that there is. */
@@ -61,12 +56,12 @@ export function alarmTexts(alarm: AlarmTexts & { readonly code: string }): Alarm
 
 /** One of the texts that the gateway has in both languages. */
 export function inLanguage(texts: Readonly<Record<Language, string>>): string {
-  return spoken.texts === en ? texts.en : texts.de;
+  return texts[spoken.language];
 }
 
 /** Whether the gateway's own texts, which are English, can stay as they are. */
 export function isEnglish(): boolean {
-  return spoken.texts === en;
+  return spoken.language === "en";
 }
 
 export function numberText(value: number, digits = 0): string {

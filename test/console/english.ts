@@ -1,0 +1,5 @@
+import { english } from "../../src/console/texts/en.ts";
+import { speak } from "../../src/console/texts/texts.ts";
+
+// The page says this before it shows anything.
+speak(english, []);
