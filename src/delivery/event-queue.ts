@@ -39,10 +39,10 @@ export type ShowEvent = (event: FleetEvent) => void;
 /** An event in the queue. */
 export interface QueuedEvent {
   readonly event: FleetEvent;
-  readonly number: number;
 }
 
 interface Entry extends QueuedEvent {
+  readonly number: number;
   readonly half: Half;
   readonly key: string;
   /** Null once it has left the queue. */

@@ -10,14 +10,14 @@ export interface ChainLink<Value> {
  */
 export interface Chain<Value> {
   append(value: Value): ChainLink<Value>;
-  /** Takes a link of this chain out, once: from then on it may be a link of another value. */
+  /** Takes a link of this chain out, once. */
   remove(link: ChainLink<Value>): void;
   readonly first: ChainLink<Value> | null;
   readonly length: number;
 }
 
 interface OpenLink<Value> {
-  /** Null while it is spare. */
+  /** Null when it was taken out. */
   value: Value | null;
   next: OpenLink<Value> | null;
   before: OpenLink<Value> | null;
@@ -26,13 +26,6 @@ interface OpenLink<Value> {
 export function createChain<Value>(): Chain<Value> {
   return new LinkedChain();
 }
-
-/**
- * Links that were taken out, of all chains, to be used again: those of what waits for seconds would die old,
- * which only a full collection finds.
- */
-const spare: OpenLink<unknown>[] = [];
-const MOST_SPARE = 10_000;
 
 /** A class, for chains are made and thrown away with each event: closures would be five objects more. */
 class LinkedChain<Value> implements Chain<Value> {
@@ -45,9 +38,7 @@ class LinkedChain<Value> implements Chain<Value> {
   }
 
   append(value: Value): ChainLink<Value> {
-    const link = (spare.pop() ?? { value, next: null, before: null }) as OpenLink<Value>;
-    link.value = value;
-    link.before = this.#last;
+    const link: OpenLink<Value> = { value, next: null, before: this.#last };
     if (this.#last === null) this.#first = link;
     else this.#last.next = link;
     this.#last = link;
@@ -67,6 +58,5 @@ class LinkedChain<Value> implements Chain<Value> {
     open.next = null;
     open.before = null;
     this.length -= 1;
-    if (spare.length < MOST_SPARE) spare.push(open);
   }
 }

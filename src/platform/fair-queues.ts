@@ -40,8 +40,6 @@ export function createFairQueues<Item>(limit: number): FairQueues<Item> {
   // By length. A queue grows and shrinks by one, so the longest is known without a search. It is no Map
   // (docs/internals/decisions.md, A Map whose keys come and go is not for what changes with each event).
   const byLength: (Chain<Queue<Item>> | undefined)[] = [];
-  /** An empty chain for reuse: a queue that grows alone would drop one, and need one, with each item. */
-  let spare: Chain<Queue<Item>> | null = null;
   let longest = 0;
   let length = 0;
 
@@ -69,7 +67,6 @@ export function createFairQueues<Item>(limit: number): FairQueues<Item> {
     peers.remove(queue.peer);
     queue.peer = null;
     if (peers.length > 0) return;
-    spare = peers;
     if (count < longest) {
       byLength[count] = undefined;
       return;
@@ -81,8 +78,7 @@ export function createFairQueues<Item>(limit: number): FairQueues<Item> {
   function joinPeers(queue: Queue<Item>): void {
     let peers = byLength[queue.items.length];
     if (peers === undefined) {
-      peers = spare ?? createChain();
-      spare = null;
+      peers = createChain();
       byLength[queue.items.length] = peers;
     }
     queue.peer = peers.append(queue);

@@ -4,7 +4,6 @@ import { causeOf } from "../event-queue.ts";
 
 /** An event in the outbox. While it waits, the store has it, and the memory only this. */
 export interface Entry {
-  /** Of the event: an entry that is used again has another. */
   readonly number: number;
   readonly key: string;
   readonly isOfCommand: boolean;
@@ -26,40 +25,7 @@ export interface Entry {
   hasLeft: boolean;
 }
 
-type OpenEntry = { -readonly [Field in keyof Entry]: Entry[Field] };
-
-/** More than leave between two turns of the writer. */
-const MOST_SPARE = 10_000;
-
-/**
- * Entries, each used again for another event. An entry that waits for seconds would die old, which only a
- * full collection finds.
- */
-export class Entries {
-  readonly #spare: OpenEntry[] = [];
-
-  take(event: FleetEvent, number: number, queuedAtMs: number): Entry {
-    const entry = this.#spare.pop();
-    if (entry === undefined) return entryOf(event, number, queuedAtMs);
-    entry.number = number;
-    entry.key = causeOf(event);
-    entry.isOfCommand = event.kind === "command";
-    entry.atMs = event.atMs;
-    entry.queuedAtMs = queuedAtMs;
-    entry.event = event;
-    entry.place = "queued";
-    entry.isHistory = false;
-    entry.hasLeft = false;
-    return entry;
-  }
-
-  /** It has left. The writer may still hold one that is not stored: that is not used again. */
-  giveBack(entry: Entry): void {
-    if (entry.place === "stored" && this.#spare.length < MOST_SPARE) this.#spare.push(entry);
-  }
-}
-
-function entryOf(event: FleetEvent, number: number, queuedAtMs: number): OpenEntry {
+export function entryOf(event: FleetEvent, number: number, queuedAtMs: number): Entry {
   return {
     number,
     key: causeOf(event),

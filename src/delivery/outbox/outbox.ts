@@ -7,7 +7,7 @@ import type { RunningTime } from "../../platform/running-time.ts";
 import type { Store } from "../../platform/store.ts";
 import { type EventQueue, type QueuedEvent, type ShowEvent, withoutAnswer } from "../event-queue.ts";
 import { type DropRegistry, dropEvent, openDropRegistry } from "./drop-registry.ts";
-import { Entries, type Entry } from "./entry.ts";
+import { type Entry, entryOf } from "./entry.ts";
 import { type EventLog, type LeftInLog, leftOf, storeWith } from "./event-log.ts";
 import { createHandOver, type HandOver } from "./hand-over.ts";
 import { createLines, type Lines } from "./lines.ts";
@@ -78,7 +78,6 @@ class StoredOutbox implements Outbox {
   readonly #left: LeftInLog;
   readonly #robots: Lines;
   readonly #commands: Lines;
-  readonly #entries = new Entries();
   readonly #drops: DropRegistry;
   readonly #handOver: HandOver;
   readonly #writer: Writer;
@@ -130,7 +129,7 @@ class StoredOutbox implements Outbox {
       this.#nextNumber = number + 1;
       this.#noteBeside(event, queuedAtMs);
       if (gone.has(number)) this.#writer.leaveStore(number, isStored);
-      else this.#restore(this.#entries.take({ ...event, sessionId: seenBy }, number, queuedAtMs), isStored);
+      else this.#restore(entryOf({ ...event, sessionId: seenBy }, number, queuedAtMs), isStored);
     });
     for (const number of gone) this.#nextNumber = Math.max(this.#nextNumber, number + 1);
     this.#dropOld();
@@ -154,7 +153,7 @@ class StoredOutbox implements Outbox {
   }
 
   push(event: FleetEvent): string | null {
-    const entry = this.#entries.take(withoutAnswer(event), this.#nextNumber, this.#parts.time.totalMs());
+    const entry = entryOf(withoutAnswer(event), this.#nextNumber, this.#parts.time.totalMs());
     this.#nextNumber += 1;
     const evicted = this.#enter(entry);
     this.#writer.put(entry);
@@ -163,18 +162,16 @@ class StoredOutbox implements Outbox {
 
   peek(most: number): readonly QueuedEvent[] {
     const { drops, entries } = this.#handOver.peek(most);
-    const published = drops.map((drop): Handed => ({ event: dropEvent(drop), number: 0, entry: null, drop }));
-    const waiting = entries.map(
-      (entry): Handed => ({ event: this.#stored.of(entry), number: entry.number, entry, drop: null }),
-    );
+    const published = drops.map((drop): Handed => ({ event: dropEvent(drop), entry: null, drop }));
+    const waiting = entries.map((entry): Handed => ({ event: this.#stored.of(entry), entry, drop: null }));
     return [...published, ...waiting];
   }
 
   release(held: readonly QueuedEvent[]): void {
-    for (const { entry, drop, number } of held as readonly Handed[]) {
+    for (const { entry, drop } of held as readonly Handed[]) {
       if (drop !== null) this.#writer.note(this.#drops.release(drop));
-      // A lost connection may answer late: by then the entry may be that of another event.
-      if (entry === null || entry.hasLeft || entry.number !== number) continue;
+      // A lost connection may answer late.
+      if (entry === null || entry.hasLeft) continue;
       entry.isUnderWay = false;
       if (!this.#limbo.delete(entry)) this.#linesOf(entry).leave(entry);
       this.#end(entry);
@@ -311,7 +308,6 @@ class StoredOutbox implements Outbox {
     entry.hasLeft = true;
     this.#writer.leave(entry);
     entry.event = null;
-    this.#entries.giveBack(entry);
   }
 
   leaveBefore(monotonicMs: number): void {
