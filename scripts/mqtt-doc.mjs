@@ -1,6 +1,6 @@
 // Writes what the gateway's MQTT messages look like, from the models (in .build, so build first) and the
-// examples of docs/mqtt.md: config/schemas and config/asyncapi.json. With --check it writes nothing, and
-// fails when what is committed is not what they say today.
+// examples of docs/mqtt-reference.md: config/schemas and config/asyncapi.json. With --check it writes
+// nothing, and fails when what is committed is not what they say today.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ import { messageSchemas } from "../.build/northbound/mqtt/models/messages.js";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const folder = join(root, "config", "schemas");
-const examples = examplesOn(readFileSync(join(root, "docs", "mqtt.md"), "utf8"));
+const examples = examplesOn(readFileSync(join(root, "docs", "mqtt-reference.md"), "utf8"));
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const text = (json) => `${JSON.stringify(json, null, 2)}\n`;
 
@@ -39,7 +39,7 @@ if (!process.argv.includes("--check")) {
   ];
   if (wrong.length > 0) {
     console.error(
-      `${wrong.join(", ")}: not what src/models, src/northbound/mqtt/models and docs/mqtt.md say. Run: node scripts/mqtt-doc.mjs`,
+      `${wrong.join(", ")}: not what src/models, src/northbound/mqtt/models and docs/mqtt-reference.md say. Run: node scripts/mqtt-doc.mjs`,
     );
     process.exit(1);
   }

@@ -28,7 +28,7 @@ function texts(folder: string): readonly { readonly path: string; readonly text:
 it("docs/troubleshoot.md has each exit code, and no other", () => {
   const outcomes = Object.keys(outcomeNumbers).map(exitCodeOf);
   const known = new Set([...Object.values(exitCodes), ...Object.values(statusCodes), ...outcomes]);
-  const shown = new Set(tableBelow("Exit codes").map(([code]) => Number(code)));
+  const shown = new Set(tableBelow("Exit codes").flatMap(([codes = ""]) => codes.split(", ").map(Number)));
   expect([...shown].sort()).toEqual([...known].sort());
 });
 
@@ -41,7 +41,7 @@ it("no command ends with a number of its own", () => {
   ).toEqual([]);
 });
 
-it("docs/troubleshoot.md and docs/commands.md have each request of the control socket", () => {
+it("docs/commands.md has each request of the control socket", () => {
   const route = /server\.(get|put|post|delete)(?:<[^(]*>)?\(\s*"(\/api\/v1\/[^"]*)"/g;
   const routes = texts("src/northbound/web").flatMap(({ text }) =>
     [...text.matchAll(route)].map(
@@ -49,10 +49,6 @@ it("docs/troubleshoot.md and docs/commands.md have each request of the control s
     ),
   );
   expect(routes.length).toBeGreaterThan(8);
-  const shown = tableBelow("From other programs").flatMap(([, request = ""]) =>
-    [...request.matchAll(/`([^`]+)`/g)].map(([, text = ""]) => text),
-  );
-  expect([...new Set(shown)].sort()).toEqual([...new Set(routes)].sort());
   const commands = readFileSync("docs/commands.md", "utf8");
   expect(routes.filter((each) => !commands.includes(`\`${each}\``))).toEqual([]);
 });

@@ -54,7 +54,7 @@ it("each example of config/examples loads without a warning, and stands in docs/
 it("the access rules of config/examples/mosquitto.acl are those of docs/mqtt.md", async () => {
   const rules = (text: string) => text.match(/^ *(user|topic|pattern) .*$/gm)?.map((rule) => rule.trim());
   const page = await readFile("docs/mqtt.md", "utf8");
-  const documented = page.slice(page.indexOf("### A broker of the plant"));
+  const documented = page.slice(page.indexOf("## A broker of the plant"));
   const shipped = rules(await readFile(join(examplesFolder, "mosquitto.acl"), "utf8"));
   expect(shipped?.length).toBeGreaterThan(10);
   expect(shipped).toEqual(rules(documented.slice(0, documented.indexOf("\n## "))));

@@ -80,8 +80,8 @@ it("the page lists each metric of the gateway with its labels, and each has help
   }
   // This gateway is no member of a cluster.
   const listed = Array.from(
-    readFileSync("docs/troubleshoot.md", "utf8").matchAll(
-      /^\| `(fleetgate_(?!cluster_)\w+)` \| ([^|]*?) ?\|/gm,
+    readFileSync("docs/metrics.md", "utf8").matchAll(
+      /^\| `(fleetgate_(?!cluster_)\w+)(?:\{([^}]*)\})?` \|/gm,
     ),
     ([, name = "", labels = ""]) => [name, Array.from(labels.matchAll(/\w+/g), String)] as const,
   );

@@ -41,7 +41,7 @@ const blocks = {
   moveIn: "sudo fleetgate journal to-cluster",
   moveOut: "sudo fleetgate journal from-cluster",
 };
-const block = (name: keyof typeof blocks) => blockOf(PAGE, blocks[name]);
+const block = (name: keyof typeof blocks) => blockOf([PAGE], blocks[name]);
 
 test("each block of the page is run here", () => {
   const known = Object.values(blocks);

@@ -44,7 +44,7 @@ const upgraded = (has: string): Expectation => ({
 const atPlant: Expectation = {
   kind: "elsewhere",
   file: "test/pages/plant-lines.test.ts",
-  has: "commandLines(PAGE)",
+  has: "flatMap(commandLines)",
 };
 /** A line for etcd, or for the boxes of a cluster. */
 const onThreeMachines: Expectation = {

@@ -55,10 +55,10 @@ export function codeBlocks(page: string): readonly string[] {
   return blocks.map((block) => block.replace(/^ {4}/gm, ""));
 }
 
-/** The block of a page that begins with a line. */
-export function blockOf(page: string, first: string): string {
-  const block = codeBlocks(page).find((text) => text.startsWith(first));
-  if (block === undefined) throw new Error(`${page} has no block that begins with ${first}`);
+/** The block of one of some pages that begins with a line. */
+export function blockOf(from: readonly string[], first: string): string {
+  const block = from.flatMap(codeBlocks).find((text) => text.startsWith(first));
+  if (block === undefined) throw new Error(`${from.join(", ")}: no block begins with ${first}`);
   return block;
 }
 

@@ -9,14 +9,14 @@ import { haveMosquitto, startMosquitto } from "../northbound/mqtt/mosquitto.ts";
 import { external, listen, missionChange, mqttOptions } from "../northbound/mqtt/mqtt-harness.ts";
 import { messageFaults } from "../support/message-schemas.ts";
 import { blockOf, codeBlocks } from "./page.ts";
+import { PAGES } from "./plant-shell.ts";
 
-const PAGE = "docs/mqtt.md";
 const untested = "the page says that it is untested";
 
 /** What each block of the page is, by its beginning, and what holds it to the gateway. */
 const rows: ReadonlyArray<readonly [RegExp, { file: string; has: string } | string]> = [
-  [/^mosquitto_/, { file: "test/pages/plant-lines.test.ts", has: "commandLines(PAGE)" }],
-  [/^user fleetgate/, { file: "test/pages/plant-shell.ts", has: 'blockOf(PAGE, "user fleetgate")' }],
+  [/^mosquitto_/, { file: "test/pages/plant-lines.test.ts", has: "flatMap(commandLines)" }],
+  [/^user fleetgate/, { file: "test/pages/plant-shell.ts", has: 'blockOf(PAGES, "user fleetgate")' }],
   [/^mqtt:/, "loaded here"],
   [/^\{"/, "compared here"],
   [/^topic readwrite acme/, "used here"],
@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 test("each block of the page has its row, and each row its block", () => {
-  const blocks = codeBlocks(PAGE);
+  const blocks = PAGES.flatMap(codeBlocks);
   const rowOf = (block: string) => rows.find(([beginning]) => beginning.test(block));
   expect(blocks.filter((block) => rowOf(block) === undefined)).toEqual([]);
   expect(rows.filter((row) => !blocks.some((block) => rowOf(block) === row))).toEqual([]);
@@ -41,16 +41,18 @@ test("each block of the page has its row, and each row its block", () => {
 
 test("each message of the page has the fields of a published one", () => {
   const fieldsOf = (text: string) => Object.keys(JSON.parse(text)).sort().join();
-  const known = examplesOn(readFileSync(PAGE, "utf8")).filter(({ payload }) => payload.startsWith("{"));
+  const known = examplesOn(readFileSync("docs/mqtt-reference.md", "utf8")).filter(({ payload }) =>
+    payload.startsWith("{"),
+  );
   const shapes = new Set(known.map(({ payload }) => fieldsOf(payload)));
-  const messages = codeBlocks(PAGE).filter((block) => block.startsWith('{"'));
+  const messages = PAGES.flatMap(codeBlocks).filter((block) => block.startsWith('{"'));
   expect(messages.length).toBeGreaterThan(8);
   for (const message of messages)
     expect([...shapes], message).toContain(fieldsOf(message.replaceAll("{…}", "{}")));
 });
 
 test("the function for Node-RED makes a command that has its schema", () => {
-  const code = `(function (msg) {${blockOf(PAGE, "const id")}})({})`;
+  const code = `(function (msg) {${blockOf(PAGES, "const id")}})({})`;
   const { topic, payload } = runInNewContext(code);
   const underBase = topic.replace("fleetgate/plant1/", "");
   expect(underBase).toBe("clients/hmi/command/CreateMission");
@@ -67,7 +69,7 @@ const completed = (block: string) =>
 test("each configuration of the page loads", async () => {
   const folder = await createConfigFolder();
   cleanups.push(() => folder[Symbol.asyncDispose]());
-  const blocks = codeBlocks(PAGE).filter((block) => block.startsWith("mqtt:"));
+  const blocks = PAGES.flatMap(codeBlocks).filter((block) => block.startsWith("mqtt:"));
   expect(blocks.length).toBeGreaterThan(1);
   for (const block of blocks) expect(await folder.load(completed(block)), block).toMatchObject({ ok: true });
 });
@@ -77,9 +79,9 @@ test.runIf(haveMosquitto)(
   async () => {
     const folder = await createConfigFolder();
     cleanups.push(() => folder[Symbol.asyncDispose]());
-    const config = await folder.config(completed(blockOf(PAGE, "mqtt:\n  base:")));
-    const [write, read] = blockOf(PAGE, "topic readwrite acme").split("\n\n");
-    const usual = blockOf(PAGE, "user fleetgate").replaceAll("fleetgate/plant1", "acme/munich/fleetgate");
+    const config = await folder.config(completed(blockOf(PAGES, "mqtt:\n  base:")));
+    const [write, read] = blockOf(PAGES, "topic readwrite acme").split("\n\n");
+    const usual = blockOf(PAGES, "user fleetgate").replaceAll("fleetgate/plant1", "acme/munich/fleetgate");
     const rules = `${usual.replace(/(?<=^topic .*\n)/m, `${write}\n`)}\n${read}`;
     const broker = await startMosquitto({ rules, users: ["fleetgate", "hmi"] });
     cleanups.push(() => broker.stop());

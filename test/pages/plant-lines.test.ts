@@ -4,7 +4,7 @@ import { haveMosquitto } from "../northbound/mqtt/mosquitto.ts";
 import { messageFaults } from "../support/message-schemas.ts";
 import { expectationOf } from "./expectations.ts";
 import { commandLines, topics } from "./page.ts";
-import { openPlantShell, PAGE, type PlantClient, type PlantShell } from "./plant-shell.ts";
+import { openPlantShell, PAGES, type PlantClient, type PlantShell } from "./plant-shell.ts";
 import { type Started, subscribed, tellingSubscription } from "./shell.ts";
 
 const old: PlantClient = { version: "mqttv311", user: "hmi" };
@@ -12,7 +12,7 @@ const five: PlantClient = { version: "mqttv5", user: "mes" };
 const BASE = "fleetgate/plant1/";
 const OTHER = "cart-03";
 
-const lines = commandLines(PAGE).filter(({ line }) => line.startsWith("mosquitto_"));
+const lines = PAGES.flatMap(commandLines).filter(({ line }) => line.startsWith("mosquitto_"));
 const demoLines = lines.filter(({ line }) => line.includes("-h 127.0.0.1"));
 const plantLines = lines.filter(({ line }) => line.includes("-h broker.example.com"));
 
@@ -96,7 +96,7 @@ async function ready(line: string, out: Started["out"], alarmOf: string): Promis
   return line.replace("ALARM_ID", standing.alarms.at(-1).id);
 }
 
-describe.runIf(haveMosquitto && haveMosquittoSub)(`the lines of ${PAGE}, at a mosquitto`, () => {
+describe.runIf(haveMosquitto && haveMosquittoSub)("the lines of the MQTT pages, at a mosquitto", () => {
   beforeAll(async () => {
     plant = await openPlantShell([old.user, five.user]);
   });
@@ -157,7 +157,7 @@ describe.runIf(haveMosquitto && haveMosquittoSub)(`the lines of ${PAGE}, at a mo
     }
   });
 
-  test("and a few more make every topic of the page carry what its schema says", async () => {
+  test("and a few more make every topic of the pages carry what its schema says", async () => {
     const out = await follow(old);
     const send = (operation: string, request: unknown) => {
       const text = JSON.stringify({ id: operation, expires_in_ms: 10_000, request });
@@ -169,7 +169,7 @@ describe.runIf(haveMosquitto && haveMosquittoSub)(`the lines of ${PAGE}, at a mo
     await send("GetMap", { mapId: 1 });
     await send("DeleteWebhook", { id: "w-1" });
     const isShown = (topic: string) => topic !== "robots/<id>" && !notSeen.has(topic);
-    const listed = topics(PAGE).filter(isShown);
+    const listed = PAGES.flatMap(topics).filter(isShown);
     expect(listed.length).toBeGreaterThan(25);
     for (const topic of listed) {
       const pattern = new RegExp(`^${topic.replace(/<[^>]+>/g, "[^/]+").replace("…", ".+")}$`);

@@ -11,7 +11,7 @@ import { startSimulator } from "../support/simulator.ts";
 import { blockOf } from "./page.ts";
 import { type Started, startShell, writeShims } from "./shell.ts";
 
-export const PAGE = "docs/mqtt.md";
+export const PAGES = ["docs/mqtt.md", "docs/mqtt-reference.md"];
 
 /** A client of the broker: the version of MQTT that it speaks, and its user. */
 export interface PlantClient {
@@ -19,11 +19,11 @@ export interface PlantClient {
   readonly user: string;
 }
 
-/** The plant of docs/mqtt.md: mosquitto by the rules of the page, and the built gateway at it. */
+/** The plant of the MQTT pages: mosquitto by their rules, and the built gateway at it. */
 export interface PlantShell {
   /** What nobody commands: it moves conveyors, and lets them fail. */
   readonly control: Control;
-  /** Starts a line of the page as it stands, with this plant in place of the demo. */
+  /** Starts a line of the pages as it stands, with this plant in place of the demo. */
   start(line: string, client: PlantClient): Started;
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export async function openPlantShell(users: readonly string[]): Promise<PlantShe
   const ca = await put("plant-ca.pem", authority.certificate);
 
   const tlsPort = await freePorts(1);
-  const rules = blockOf(PAGE, "user fleetgate");
+  const rules = blockOf(PAGES, "user fleetgate");
   const broker = await startMosquitto({ rules, users: ["fleetgate", ...users] }, [
     `listener ${tlsPort} 127.0.0.1`,
     `certfile ${await put("broker.pem", server.certificate)}`,

@@ -3,7 +3,7 @@ import { tryStream, tryToken } from "../../fleet/trial/stream-trial.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { ok, type Part, skipped, TRY_MS, wrong } from "./part.ts";
 
-/** Beyond it the gateway raises CLOCK_SKEW (docs/mqtt.md, Two clocks that differ). */
+/** Beyond it the gateway raises CLOCK_SKEW (docs/troubleshoot.md, A clock is wrong). */
 const MOST_SKEW_MS = 2_000;
 
 /** @param skewMs the service's clock minus this machine's; null: there was no answer with a Date */

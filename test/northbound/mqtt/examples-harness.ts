@@ -234,7 +234,7 @@ function vertexes(): string {
   return '{"vertexes":[{"code":"ST-A","alias":"Station A","x":12.5,"y":3.25,"theta":1.57}]}';
 }
 
-/** A gateway that publishes the examples of docs/mqtt.md, and a client that hears it. */
+/** A gateway that publishes the examples of docs/mqtt-reference.md, and a client that hears it. */
 export interface ExamplesGateway {
   readonly client: Listener;
   close(): Promise<void>;

@@ -9,7 +9,7 @@ import { readJson } from "../../../src/platform/strict-json.ts";
 import { messageFaults } from "../../support/message-schemas.ts";
 import { type ExamplesGateway, examplesBase, publishExamples } from "./examples-harness.ts";
 
-const examples = examplesOn(readFileSync("docs/mqtt.md", "utf8"));
+const examples = examplesOn(readFileSync("docs/mqtt-reference.md", "utf8"));
 let gateway: ExamplesGateway;
 beforeAll(async () => {
   gateway = await publishExamples();
@@ -20,7 +20,7 @@ const ofClients = new Set(
   channels.filter(({ from }) => from === "client").flatMap(({ messages }) => Object.keys(messages)),
 );
 
-describe("the examples of docs/mqtt.md", () => {
+describe("the examples of docs/mqtt-reference.md", () => {
   it("are what the gateway publishes, and takes", async () => {
     for (const { topic, payload } of examples.filter(({ message }) => ofClients.has(message ?? ""))) {
       await gateway.client.client.publishAsync(`${examplesBase}/${topic}`, payload, { qos: 1 });

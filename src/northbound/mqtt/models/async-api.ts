@@ -108,8 +108,8 @@ const BEGIN = "<!-- scripts/mqtt-doc.mjs reads from here on. -->";
 const END = "<!-- scripts/mqtt-doc.mjs reads up to here. -->";
 
 /**
- * The examples of docs/mqtt.md, each a line with the topic and a line with the message. A test publishes
- * them.
+ * The examples of docs/mqtt-reference.md, each a line with the topic and a line with the message. A test
+ * publishes them.
  */
 export function examplesOn(page: string): readonly Example[] {
   const text = page.slice(page.indexOf(BEGIN), page.indexOf(END));

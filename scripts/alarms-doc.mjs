@@ -1,0 +1,73 @@
+// Writes docs/alarms.md from the rules of the alarms and the notes beside them (in .build, so build first).
+// With --check it writes nothing, and fails when what is committed is not what they say today.
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { alarmPriority, alarmRules, alarmsOfCluster } from "../.build/domain/alarm.js";
+import { alarmNotes } from "../.build/domain/alarm-notes.js";
+import { wrapMarkdown } from "./wrap.mjs";
+
+const path = join(dirname(fileURLToPath(import.meta.url)), "..", "docs", "alarms.md");
+
+const head = `<!-- Made by scripts/alarms-doc.mjs from src/domain/alarm.ts and alarm-notes.ts. -->
+# Alarms
+
+An alarm has come: find its code below. The most severe come first.
+
+    sudo fleetgate alarms list
+    sudo fleetgate alarms ack --all
+
+The first line lists the alarms that stand; the second acknowledges those that stand when it begins. The
+[console](console.md#alarms), [MQTT](mqtt.md#alarms) and [OPC UA](plc.md#alarms) show the same alarms.
+
+| below a code | means |
+|---|---|
+| number | the severity: urgent from 800, high from 600, medium from 400, else low |
+| 10 s / 10 s | how long the condition must hold before the alarm, and be over before its end. An unknown value changes nothing |
+| no other word | the alarm stands until its condition is over and somebody has acknowledged it, over restarts too |
+| *either* | the end of the condition, or an acknowledgement, ends it alone |
+| *ack* | only an acknowledgement ends it |
+| *cluster* | only [two boxes that are one gateway](cluster.md) have it |
+| Robots | whether robots may move, and what the gateway sends. **No alarm is a safety function** |
+
+An operator of the robot may acknowledge; an alarm of no robot needs an operator of all robots. A robot in the
+workshop is [out of service](mqtt.md#a-robot-out-of-service): its alarms rest.
+`;
+
+const endings = { return: [], either: ["*either*"], acknowledgement: ["*ack*"] };
+
+function delays({ onDelayMs, offDelayMs }) {
+  return onDelayMs + offDelayMs === 0 ? [] : [`${onDelayMs / 1_000} s / ${offDelayMs / 1_000} s`];
+}
+
+function paragraph([code, rule]) {
+  const { active, robots, more } = alarmNotes[code];
+  const cluster = alarmsOfCluster.has(code) ? ["*cluster*"] : [];
+  const facts = [rule.severity, ...delays(rule), ...endings[rule.ends], ...cluster].join(", ");
+  const link = more === undefined ? "" : ` [More](${more}).`;
+  return `
+### ${code}
+
+${facts}${active === undefined ? "" : `; active ${active}`}.
+
+- **Cause:** ${rule.cause}.
+- **Do now:** ${rule.advice}.${link}
+- **Robots:** ${robots}.
+`;
+}
+
+/** The most severe first; of equal ones as the rules list them. */
+const rules = Object.entries(alarmRules).sort(([, a], [, b]) => b.severity - a.severity);
+const priorities = ["urgent", "high", "medium", "low"];
+const sections = priorities.map((priority) => {
+  const own = rules.filter(([, { severity }]) => alarmPriority(severity) === priority);
+  return `\n## ${priority[0].toUpperCase()}${priority.slice(1)}\n${own.map(paragraph).join("")}`;
+});
+const text = wrapMarkdown(`${head}${sections.join("")}`);
+
+if (!process.argv.includes("--check")) {
+  writeFileSync(path, text);
+} else if (readFileSync(path, "utf8") !== text) {
+  console.error("docs/alarms.md is not what src/domain says. Run: node scripts/alarms-doc.mjs");
+  process.exit(1);
+}
