@@ -169,6 +169,7 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     /^(sudo )?fleetgate check (.* )?--online$/,
     { kind: "elsewhere", file: "test/cli/check-json.test.ts", has: '"--online"' },
   ],
+  [/^fleetgate check --json$/, { kind: "elsewhere", file: "test/cli/check-json.test.ts", has: '"--json"' }],
   [/^sudo fleetgate check$/, booted("sudo fleetgate check\n")],
   [
     /^sudo fleetgate reload --config FILE$/,
@@ -255,8 +256,6 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [/^sudo systemctl daemon-reload$/, booted("sudo systemctl daemon-reload\n")],
   [/^systemctl status fleetgate$/, booted("systemctl status fleetgate --no-pager\n")],
   [/^journalctl -u fleetgate -p warning$/, booted("journalctl -u fleetgate -p warning")],
-  [/^fleetgate alarms ack$/, { kind: "elsewhere", file: "test/cli/alarms.test.ts", has: '"ack"' }],
-  [/^fleetgate call --override$/, { kind: "elsewhere", file: "test/cli/call.test.ts", has: '"--override"' }],
   [
     /^journalctl -u fleetgate -g 'stood still'$/,
     { kind: "elsewhere", file: "test/platform/loop-watch.test.ts", has: "stood still" },
