@@ -5,7 +5,7 @@ import { exitCodeOf } from "../../src/cli/call-output.ts";
 import { exitCodes, statusCodes } from "../../src/cli/exit.ts";
 import { outcomeNumbers } from "../../src/domain/outcome.ts";
 
-const page = readFileSync("docs/troubleshoot.md", "utf8");
+const page = readFileSync("docs/metrics.md", "utf8");
 
 /** The rows of the first table below a heading, cell by cell. */
 function tableBelow(heading: string): readonly (readonly string[])[] {
@@ -25,7 +25,7 @@ function texts(folder: string): readonly { readonly path: string; readonly text:
     .map((name) => ({ path: name, text: readFileSync(join(folder, name), "utf8") }));
 }
 
-it("docs/troubleshoot.md has each exit code, and no other", () => {
+it("docs/metrics.md has each exit code, and no other", () => {
   const outcomes = Object.keys(outcomeNumbers).map(exitCodeOf);
   const known = new Set([...Object.values(exitCodes), ...Object.values(statusCodes), ...outcomes]);
   const shown = new Set(tableBelow("Exit codes").flatMap(([codes = ""]) => codes.split(", ").map(Number)));
