@@ -22,13 +22,13 @@ The first line lists the alarms that stand; the second acknowledges those that s
 
 | below a code | means |
 |---|---|
-| number | the severity: urgent from 800, high from 600, medium from 400, else low |
-| 10 s / 10 s | how long the condition must hold before the alarm, and be over before its end. An unknown value changes nothing |
+| Robots | whether robots may move, and what the gateway sends. **No alarm is a safety function** |
+| Severity | urgent from 800, high from 600, medium from 400, else low |
+| 10 s / 10 s | so long the condition must hold before the alarm, and be over before its end. An unknown value changes nothing |
 | no other word | the alarm stands until its condition is over and somebody has acknowledged it, over restarts too |
 | *either* | the end of the condition, or an acknowledgement, ends it alone |
 | *ack* | only an acknowledgement ends it |
 | *cluster* | only [two boxes that are one gateway](cluster.md) have it |
-| Robots | whether robots may move, and what the gateway sends. **No alarm is a safety function** |
 
 An operator of the robot may acknowledge; an alarm of no robot needs an operator of all robots. A robot in the
 workshop is [out of service](mqtt.md#a-robot-out-of-service): its alarms rest.
@@ -48,11 +48,10 @@ function paragraph([code, rule]) {
   return `
 ### ${code}
 
-${facts}${active === undefined ? "" : `; active ${active}`}.
-
-- **Cause:** ${rule.cause}.
 - **Do now:** ${rule.advice}.${link}
 - **Robots:** ${robots}.
+- **Cause:** ${rule.cause}.
+- **Severity:** ${facts}${active === undefined ? "" : `; active ${active}`}.
 `;
 }
 
