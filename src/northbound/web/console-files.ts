@@ -1,6 +1,8 @@
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
-import { gzipSync } from "node:zlib";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { publicRoute } from "./access/session-routes.ts";
 import { sendProblem } from "./problem.ts";
@@ -20,6 +22,8 @@ const pages = [
 ];
 /** The page of the demo. */
 const simulatorPage = "/simulator";
+/** The folder of the manual, whose pages `scripts/build-manual.mjs` makes. */
+const manual = "/docs";
 
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
@@ -27,7 +31,13 @@ const types: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
   ".svg": "image/svg+xml",
   ".woff2": "font/woff2",
+  ".png": "image/png",
+  ".json": "application/json",
 };
+/** Compressed already. */
+const packed = [".woff2", ".png"];
+/** Of the examples that the manual has, as a browser shows them. */
+const plainText = "text/plain; charset=utf-8";
 
 /**
  * Only scripts, styles, fonts and pictures of the gateway itself; nothing inline, and no text becomes markup
@@ -50,13 +60,18 @@ const policy = [
 interface ConsoleFile {
   readonly type: string;
   readonly bytes: Buffer;
-  readonly zipped: Buffer;
+  /** Null: it is not worth it. */
+  readonly zipped: (() => Promise<Buffer>) | null;
   readonly headers: Readonly<Record<string, string>>;
+  readonly etag: string;
 }
 
+const zip = promisify(gzip);
+
 /**
- * Serves the console's files, and its page under each of its addresses. The files are read once: nothing in a
- * request becomes a path of this machine.
+ * Serves the console's files with the manual, and the console's page under each of its addresses. None of
+ * them says anything of the plant, so they need no log-in. The files are read once: nothing in a request
+ * becomes a path of this machine.
  *
  * @param folder the folder of the build; null: nothing was built
  * @param hasSimulator whether a simulated fleet service runs beside the gateway
@@ -73,6 +88,11 @@ export function addConsole(server: FastifyInstance, folder: string | null, hasSi
         : send(page, request, reply),
     );
   }
+  const first = files.get(`${manual}/index.html`);
+  if (first !== undefined) {
+    server.get(`${manual}/`, publicRoute, (request, reply) => send(first, request, reply));
+    server.get(manual, publicRoute, (_request, reply) => reply.redirect(`${manual}/`, 308));
+  }
   if (page !== undefined) addNoSuchPage(server, page);
 }
 
@@ -86,13 +106,18 @@ function addNoSuchPage(server: FastifyInstance, page: ConsoleFile): void {
   });
 }
 
-function send(file: ConsoleFile, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const isZipped = /\bgzip\b/.test(`${request.headers["accept-encoding"] ?? ""}`);
-  if (isZipped) reply.header("content-encoding", "gzip");
-  return reply
-    .type(file.type)
-    .headers({ ...file.headers, vary: "accept-encoding" })
-    .send(isZipped ? file.zipped : file.bytes);
+async function send(
+  { type, bytes, zipped, headers, etag }: ConsoleFile,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  reply.headers({ ...headers, etag, vary: "accept-encoding" });
+  const { "if-none-match": known = "", "accept-encoding": encodings } = request.headers;
+  const isKnown = known.split(",").some((each) => each.trim() === etag);
+  if (isKnown && reply.statusCode === 200) return reply.code(304).send();
+  reply.type(type);
+  if (zipped === null || !/\bgzip\b/.test(`${encodings ?? ""}`)) return reply.send(bytes);
+  return reply.header("content-encoding", "gzip").send(await zipped());
 }
 
 /** The files by their address. */
@@ -104,12 +129,28 @@ function readConsole(folder: string): ReadonlyMap<string, ConsoleFile> {
     found.flatMap(({ parentPath, name }) => {
       const path = join(parentPath, name);
       const address = `/${relative(folder, path).split(sep).join("/")}`;
-      const type = types[extname(name)];
+      const extension = extname(name);
+      const type = types[extension] ?? (address.startsWith(`${manual}/files/`) ? plainText : undefined);
       if (type === undefined) return [];
       const bytes = readFileSync(path);
-      return [[address, { type, bytes, zipped: gzipSync(bytes, { level: 9 }), headers: headersOf(address) }]];
+      const zipped = packed.includes(extension) ? null : once(() => zip(bytes, { level: 9 }));
+      return [[address, { type, bytes, zipped, headers: headersOf(address), etag: etagOf(bytes) }]];
     }),
   );
+}
+
+/** Compressed when somebody asks first: at the start, the manual would keep the gateway from its work. */
+function once(make: () => Promise<Buffer>): () => Promise<Buffer> {
+  let made: Promise<Buffer> | null = null;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+/** Weak, because it is that of the compressed bytes too. */
+function etagOf(bytes: Buffer): string {
+  return `W/"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
 }
 
 /** The names of assets change with their content; the page names those of its own build. */

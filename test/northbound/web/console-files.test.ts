@@ -8,6 +8,8 @@ import { addConsole } from "../../../src/northbound/web/console-files.ts";
 
 const page = "<!doctype html><title>The console</title>";
 const script = "console.log('".concat("x".repeat(2_000), "')");
+const manual = "<!doctype html><title>The manual</title>";
+const picture = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
 const server = fastify();
 let folder: string;
 
@@ -17,6 +19,11 @@ beforeAll(async () => {
   await writeFile(join(folder, "index.html"), page);
   await writeFile(join(folder, "assets", "index-1.js"), script);
   await writeFile(join(folder, "assets", "index-1.js.map"), "{}");
+  await mkdir(join(folder, "docs", "files"), { recursive: true });
+  await writeFile(join(folder, "docs", "index.html"), manual);
+  await writeFile(join(folder, "docs", "search.json"), "[]");
+  await writeFile(join(folder, "docs", "picture.png"), picture);
+  await writeFile(join(folder, "docs", "files", "plant.yaml"), "gateway: {}");
   addConsole(server, folder);
 });
 afterAll(async () => {
@@ -55,7 +62,53 @@ test("serves an asset for good, compressed for those who take it", async () => {
   expect(gunzipSync(zipped.rawPayload).toString()).toBe(script);
 });
 
+test.each(["/docs/", "/docs/index.html"])(
+  "serves the manual at %s, with the console's policy",
+  async (url) => {
+    const answer = await server.inject({ url });
+    expect([answer.statusCode, answer.body]).toEqual([200, manual]);
+    const { headers } = await server.inject({ url: "/" });
+    expect(answer.headers["content-security-policy"]).toBe(headers["content-security-policy"]);
+    expect(answer.headers["cache-control"]).toBe("no-cache");
+  },
+);
+
+test("leads to the manual without a slash too", async () => {
+  const answer = await server.inject({ url: "/docs" });
+  expect([answer.statusCode, answer.headers.location]).toEqual([308, "/docs/"]);
+});
+
 test.each([
+  ["/docs/search.json", "application/json", "[]"],
+  ["/docs/picture.png", "image/png", picture.toString()],
+  ["/docs/files/plant.yaml", "text/plain; charset=utf-8", "gateway: {}"],
+])("serves %s as %s", async (url, type, body) => {
+  const answer = await server.inject({ url });
+  expect([answer.statusCode, answer.headers["content-type"], answer.body]).toEqual([200, type, body]);
+});
+
+test("compresses no picture", async () => {
+  const answer = await server.inject({ url: "/docs/picture.png", headers: { "accept-encoding": "gzip" } });
+  expect([answer.headers["content-encoding"], answer.rawPayload]).toEqual([undefined, picture]);
+});
+
+test.each(["/", "/docs/", "/docs/search.json", "/assets/index-1.js"])(
+  "sends nothing of %s again that a browser has",
+  async (url) => {
+    const { etag = "" } = (await server.inject({ url })).headers;
+    expect(etag).toMatch(/^W\/"[\w-]{22}"$/);
+    for (const known of [`${etag}`, `"another", ${etag}`]) {
+      const again = await server.inject({ url, headers: { "if-none-match": known } });
+      expect([again.statusCode, again.body, again.headers.etag]).toEqual([304, "", etag]);
+    }
+    const other = await server.inject({ url, headers: { "if-none-match": 'W/"another"' } });
+    expect(other.statusCode).toBe(200);
+  },
+);
+
+test.each([
+  "/docs/nope.html",
+  "/docs/plant.yaml",
   "/index.html",
   "/assets",
   "/assets/",
