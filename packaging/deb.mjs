@@ -63,7 +63,8 @@ function putDocumentation(root, stage, put, { version, epoch, packages, copyrigh
   const doc = "usr/share/doc/fleetgate";
   for (const entry of readdirSync(join(root, "docs"), { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
-    if (entry.isFile()) put(`${doc}/${relative(join(root, "docs"), path)}`, readFileSync(path));
+    const name = relative(join(root, "docs"), path);
+    if (entry.isFile() && !name.startsWith("internals/")) put(`${doc}/${name}`, readFileSync(path));
   }
   for (const name of ["CHANGELOG.md", "SECURITY.md"]) put(`${doc}/${name}`, readFileSync(join(root, name)));
   put(`${doc}/copyright`, `${copyright}${packages.map(copyrightOf).join("")}${fontCopyright}`);

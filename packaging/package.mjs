@@ -90,7 +90,9 @@ function makeTarball(tree, tarball) {
   const name = `fleetgate-${version}`;
   const folder = join(work, name);
   run("cp", ["-al", tree, folder]);
-  for (const part of ["docs", "config"]) cpSync(join(root, part), join(folder, part), { recursive: true });
+  const internals = join(root, "docs", "internals");
+  for (const part of ["docs", "config"])
+    cpSync(join(root, part), join(folder, part), { recursive: true, filter: (path) => path !== internals });
   for (const part of ["README.md", "CHANGELOG.md", "SECURITY.md"])
     cpSync(join(root, part), join(folder, part));
   mkdirSync(join(folder, "systemd"));

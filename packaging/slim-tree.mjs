@@ -10,8 +10,8 @@ import { run } from "./run.mjs";
 
 /** What Node.js loads. A licence is kept too: its terms ask for that. */
 const loaded = /\.(c?js|mjs|json|node)$/;
-/** What browsers load, of the console. */
-const shown = /\.(html|css|svg|woff2)$/;
+/** What browsers load, of the console and the manual. */
+const shown = /\.(html|css|svg|woff2|png)$|\/console\/docs\/files\//;
 const left = /(\.d\.[cm]?ts|\.map|\.test\.c?js|tsconfig.*\.json|package-lock\.json|\.tsbuildinfo)$/;
 /** Folders of a package that only its authors use. Deeper down, they may be code: `yaml/dist/doc`. */
 const authorsOnly = /^node_modules\/(@[^/]+\/)?[^/]+\/(test|tests|__tests__|benchmarks?|examples?|docs?)\//;

@@ -1,6 +1,8 @@
 // Makes the page that people look at: src/console/ becomes plain files in dist/console/.
+// The manual, which it links to, is made beside it.
 import { join } from "node:path";
 import { build } from "vite";
+import { buildManual } from "./build-manual.mjs";
 import { consolePackages } from "./console-packages.mjs";
 
 /** @param root the project's folder */
@@ -18,12 +20,16 @@ export async function buildConsole(root) {
       // What is inlined into the page is refused by its content security policy.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
+      rolldownOptions: {
+        input: ["index.html", "manual/page.html"].map((page) => join(root, "src", "console", page)),
+      },
     },
   });
   const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
   const found = [...new Set(modules.flatMap(packageOf))].sort();
   if (found.join() !== consolePackages.join())
     throw new Error(`the console has the packages ${found.join(", ")}: correct scripts/console-packages.mjs`);
+  await buildManual(root, join(root, "dist", "console"));
 }
 
 /** The package of a module, or none where it is the project's own. */

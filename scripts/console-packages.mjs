@@ -11,6 +11,7 @@ export const consolePackages = [
   "d3-timer",
   "d3-transition",
   "d3-zoom",
+  "minisearch",
   "preact",
   "uplot",
 ];

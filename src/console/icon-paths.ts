@@ -7,6 +7,7 @@ export const iconPaths = {
   tags: "M4 4h7l9 9-7 7-9-9zM8 8h.01",
   connections: "M9 3v5M15 3v5M6 8h12v3a6 6 0 0 1-12 0zM12 17v4",
   simulator: "M10 3v6L4.5 19A1.5 1.5 0 0 0 6 21h12a1.5 1.5 0 0 0 1.5-2L14 9V3M8 3h8M7.5 15h9",
+  manual: "M12 6.5C10 5 7 4.5 4 5v13c3-.5 6 0 8 1.5 2-1.5 5-2 8-1.5V5c-3-.5-6 0-8 1.5zM12 6.5v13",
   more: "M5 12h.01M12 12h.01M19 12h.01",
   search: "M11 18a7 7 0 1 1 0-14 7 7 0 0 1 0 14zM16 16l4.5 4.5",
   pause: "M8 5v14M16 5v14",

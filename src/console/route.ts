@@ -86,6 +86,18 @@ export function commandsAddress(filter: CommandFilter): string {
   return query.size === 0 ? "/commands" : `/commands?${query}`;
 }
 
+/** Of the manual, which the gateway serves beside the console. */
+export const manualAddress = "/docs/";
+
+/** What the manual says of an alarm. Each conveyor has a code of its own, and all have one paragraph. */
+export function alarmManualAddress(code: string): string {
+  const heading = code.startsWith("CONVEYOR_ERROR_") ? "CONVEYOR_ERROR" : code;
+  return `${manualAddress}alarms.html#${heading.toLowerCase()}`;
+}
+
+/** What the manual says of the codes of commands that were refused or failed. */
+export const codesManualAddress = `${manualAddress}commands.html#codes`;
+
 function filterIn(search: string): CommandFilter {
   const query = new URLSearchParams(search);
   const [robot, source, operation, state] = filterKeys.map((key) => query.get(key) ?? "");

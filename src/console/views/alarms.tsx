@@ -3,7 +3,7 @@ import type { AlarmView } from "../../models/alarm.ts";
 import type { Acknowledgement } from "../../northbound/web/api/alarm.ts";
 import { put } from "../api.ts";
 import { alarmCounts, alarmEmphasis, alarmState, concernedText, whyNotAcknowledged } from "../fleet/words.ts";
-import { robotAddress } from "../route.ts";
+import { alarmManualAddress, robotAddress } from "../route.ts";
 import { alarmTexts, say, word } from "../texts/texts.ts";
 import { usePage } from "./context.ts";
 import { Icon } from "./icons.tsx";
@@ -168,7 +168,11 @@ function Alarm({ alarm, choice }: { readonly alarm: AlarmView; readonly choice: 
       </p>
       <p>
         <Says of="alarms.toDo" heading={<strong>{say("alarms.whatToDo")}</strong>} advice={advice} />{" "}
-        <small>{say("alarms.cause", { cause })}</small>
+        <small>{say("alarms.cause", { cause })}</small>{" "}
+        <a href={alarmManualAddress(alarm.code)}>
+          {say("manual.more")}
+          <span class="unseen"> {word(alarm.code)}</span>
+        </a>
       </p>
     </li>
   );

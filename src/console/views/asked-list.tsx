@@ -4,7 +4,7 @@ import type { Robot } from "../../northbound/web/api/robot.ts";
 import { type Asked, commandOf, missionIdOf, withLog } from "../commanding/asked.ts";
 import { commandKey } from "../fleet/fleet.ts";
 import { whyText } from "../fleet/words.ts";
-import { commandAddress } from "../route.ts";
+import { codesManualAddress, commandAddress } from "../route.ts";
 import { say, word } from "../texts/texts.ts";
 import { timeOfDay } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
@@ -40,7 +40,15 @@ export function AskedList({ robot }: { readonly robot: Robot | null }) {
                   isSilent={isSilent}
                 />
               ) : (
-                knownText(each)
+                <>
+                  {knownText(each)}
+                  {isRefused(each) && (
+                    <>
+                      {" "}
+                      <a href={codesManualAddress}>{say("manual.more")}</a>
+                    </>
+                  )}
+                </>
               )
             }
           />
@@ -65,6 +73,10 @@ function Line(props: { readonly asked: Asked; readonly isNamed: boolean; readonl
   ) : (
     <Says of="asked.line" {...shown} />
   );
+}
+
+function isRefused({ known }: Asked): boolean {
+  return known.state === "refused" || (known.state === "final" && known.outcome === "refused");
 }
 
 /** Of these, success says only that the fleet service has taken a mission. */

@@ -1,6 +1,6 @@
 import type { Command as CommandFacts } from "../../northbound/web/api/command.ts";
 import { commandWord, meaningText, operationText, sourceText } from "../fleet/command-words.ts";
-import { robotAddress } from "../route.ts";
+import { codesManualAddress, robotAddress } from "../route.ts";
 import { say, word } from "../texts/texts.ts";
 import { useCommands } from "./command-log.tsx";
 import { Ago, Card, Link, Table, Time, TimeZone, Word } from "./parts.tsx";
@@ -56,7 +56,15 @@ export function Command({ commandKey }: { readonly commandKey: string }) {
             <dt>{say("log.source")}</dt>
             <dd>{sourceText(command)}</dd>
             <dt>{say("command.code")}</dt>
-            <dd>{command.code ?? "–"}</dd>
+            <dd>
+              {command.code ?? "–"}
+              {command.code !== null && command.code !== "OK" && (
+                <>
+                  {" "}
+                  <a href={codesManualAddress}>{say("manual.codes")}</a>
+                </>
+              )}
+            </dd>
             <dt>{say("command.message")}</dt>
             <dd>{command.message === "" ? "–" : (command.message ?? "–")}</dd>
             <dt>{say("command.mission")}</dt>

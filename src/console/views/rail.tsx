@@ -1,7 +1,7 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { needsSomebody } from "../fleet/words.ts";
 import type { IconName } from "../icon-paths.ts";
-import type { Route } from "../route.ts";
+import { manualAddress, type Route } from "../route.ts";
 import type { PlainKey } from "../texts/spoken.ts";
 import { say } from "../texts/texts.ts";
 import { usePage } from "./context.ts";
@@ -66,7 +66,13 @@ export function Rail() {
         <Icon name="more" />
         {say("rail.more")}
       </button>
-      <div class={isMoreShown.value ? "more-items shown" : "more-items"}>{more.map(link)}</div>
+      <div class={isMoreShown.value ? "more-items shown" : "more-items"}>
+        {more.map(link)}
+        <a href={manualAddress}>
+          <Icon name="manual" />
+          {say("rail.manual")}
+        </a>
+      </div>
     </nav>
   );
 }
