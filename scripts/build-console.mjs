@@ -21,6 +21,8 @@ export async function buildConsole(root) {
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       rolldownOptions: {
+        // On a busy machine it would tell of each plugin of vite.
+        checks: { pluginTimings: false },
         input: ["index.html", "manual/page.html"].map((page) => join(root, "src", "console", page)),
       },
     },
