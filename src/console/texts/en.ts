@@ -4,9 +4,8 @@ import { lists } from "./en/lists.ts";
 import { page } from "./en/page.ts";
 import { plant } from "./en/plant.ts";
 import { robot } from "./en/robot.ts";
-import type { Spoken } from "./spoken.ts";
 
 /** The English texts: their keys and names are those of every language. */
 export const en = { ...page, ...floor, ...robot, ...commanding, ...lists, ...plant } as const;
 
-export const english: Spoken = { language: "en", locale: "en-GB", texts: en, words: {}, alarms: {} };
+export const english = { language: "en", locale: "en-GB", texts: en, words: {}, alarms: {} } as const;
