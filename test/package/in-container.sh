@@ -87,10 +87,15 @@ says_how_it_is() {
     # The gateway's own process tells it.
     refuses pgrep -u fleetgate -f systemd-notify
     curl -sf http://localhost:8080/livez | grep '"alive":true'
-    # The console is in the package, with its scripts.
-    for script in $(curl -sf http://localhost:8080/ | grep -o '/assets/[^"]*\.js'); do
-        curl -sf "http://localhost:8080$script"
-    done | grep 'not live' >/dev/null
+    # The console is in the package, with its scripts: the first of them names that of the language.
+    script=$(curl -sf http://localhost:8080/ | grep -o '/assets/index-[^"]*\.js')
+    english=$(curl -sf "http://localhost:8080$script" | sed -n 's/.*[^a-z]\(en-[A-Za-z0-9_-]*\.js\).*/\1/p')
+    curl -sf "http://localhost:8080/assets/$english" | grep 'not live' >/dev/null
+    # So is the manual, with what its search reads, and without the pages that are no business of a plant.
+    curl -sf http://localhost:8080/docs/ | grep '<h1 id="the-manual">The manual</h1>'
+    curl -sf http://localhost:8080/docs/alarms.html | grep 'id="robot_lost"' >/dev/null
+    curl -sf http://localhost:8080/docs/search.json | grep '"alarms.html#robot_lost"' >/dev/null
+    [ ! -e /usr/share/doc/fleetgate/internals ]
     curl -sf --unix-socket /var/lib/fleetgate/control.sock http://localhost/livez
     # Libraries look for a home folder.
     tr '\0' '\n' <"/proc/$(main_pid)/environ" | grep '^HOME=/var/lib/fleetgate$'

@@ -52,7 +52,10 @@ function excerpt(text: string, words: readonly string[]): readonly Node[] {
   const first = Math.max(0, text.search(pattern) - EXCERPT_CHARACTERS / 4);
   const begin = first === 0 ? 0 : text.indexOf(" ", first) + 1;
   const cut = text.slice(begin, begin + EXCERPT_CHARACTERS);
-  const parts = cut.split(pattern).map((part, at) => element(at % 2 === 1 ? "mark" : "span", part));
+  const isCut = begin + EXCERPT_CHARACTERS < text.length;
+  const parts = (isCut ? cut.replace(/\S*$/, "…") : cut)
+    .split(pattern)
+    .map((part, at) => element(at % 2 === 1 ? "mark" : "span", part));
   return [...(begin > 0 ? [element("span", "… ")] : []), ...parts];
 }
 
