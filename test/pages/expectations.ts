@@ -65,7 +65,6 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [/^(sudo )?fleetgate journal (to|from)-cluster$/, onThreeMachines],
   [/^(sudo )?(systemctl|install) .*(\betcd\b|\bcluster\b)/, onThreeMachines],
   [/^npm ci && npm start -- --no-lively$/, { ...demoTest, has: '"--no-lively"' }],
-  [/^npm start -- --no-lively$/, { ...demoTest, has: '"--no-lively"' }],
   [/^npm ci && npm start$/, demoTest],
   [/^npm start -- …$/, demoTest],
   [
@@ -108,7 +107,7 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [/vitest run test\/daemon\/conveyor-restart\.test\.ts$/, ci("npm run test:all")],
   [/vitest run test\/contract -t WHK-18$/, ci("npm test")],
 
-  [/^npx mqtt sub .*robots\/\+\/mission'$/, { kind: "follows", prints: /robots\/cart-01\/mission \{/ }],
+  [/^npx mqtt sub .*robots\/\+\/battery'$/, { kind: "follows", prints: /robots\/cart-01\/battery \{/ }],
   [/^node dist\/main\.js watch /, { kind: "follows", prints: /Robots\.cart-01\.Valid = true/ }],
   [/^CI=true npx vitest run test\/package\/boot\.test\.ts$/, ci("npm run test:all")],
   [/^fleetgate watch --user /, { kind: "elsewhere", file: "test/cli/watch.test.ts", has: '"watch"' }],
