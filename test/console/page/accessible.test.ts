@@ -51,6 +51,13 @@ describePages("every view", (pages) => {
         id + " " + target + " " + failureSummary)))`);
   }
 
+  /** Buttons and links of the navigation whose text is wider than they are. */
+  const overfull = (page: Page) =>
+    page.evaluate<readonly string[]>(`[...document.querySelectorAll("button, nav a")]
+      .filter((button) => getComputedStyle(button).textOverflow !== "ellipsis")
+      .filter(({ scrollWidth, clientWidth }) => clientWidth > 0 && scrollWidth > clientWidth + 1)
+      .map(({ textContent }) => textContent)`);
+
   const screens = [
     { width: 1_440, height: 900 },
     { width: 1_024, height: 768 },
@@ -62,13 +69,14 @@ describePages("every view", (pages) => {
     themes.flatMap((theme) => locales.map((locale) => ({ viewport, theme, locale, width: viewport.width }))),
   );
 
-  it.each(looks)("has nothing that axe objects to, $width pixels wide, $theme, $locale", async (look) => {
+  it.each(looks)("is legible, and axe objects to nothing: $width pixels, $theme, $locale", async (look) => {
     const { viewport, theme, locale } = look;
     const { page } = await open({ viewport, colorScheme: theme, locale });
     expect(await page.evaluate("document.documentElement.lang")).toBe(locale.slice(0, 2));
     const found: string[] = [];
     await eachView(page, async (path) => {
       for (const violation of await violations(page)) found.push(`${path}: ${violation}`);
+      for (const text of await overfull(page)) found.push(`${path}: wider than its button: ${text}`);
     });
     expect(found).toEqual([]);
   });
