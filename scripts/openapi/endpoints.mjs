@@ -152,7 +152,7 @@ export const endpoints = [
   machine(
     "post",
     "/reload",
-    "Reads the configuration again (docs/troubleshoot.md, Changing the configuration).",
+    "Reads the configuration again (docs/configuration.md, Change it while the gateway runs).",
     {
       200: ["It holds now.", "Described"],
       409: ["It was refused, and nothing has changed.", "Described"],

@@ -52,7 +52,7 @@ function clusterLines({ cluster }: Config): readonly string[] {
   ];
 }
 
-/** docs/install.md, How soon a loss shows, has the same as formulas. */
+/** docs/troubleshoot.md, How soon a loss shows: the same as formulas. */
 function lossLines({ fleet, quality }: Config): readonly string[] {
   const limits = detectionLimits({ ...fleet.times, ...quality }, fleet.events.kind);
   return [

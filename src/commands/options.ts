@@ -22,7 +22,7 @@ export interface RightsRule {
   readonly operations?: readonly string[] | undefined;
 }
 
-/** Who may send what, of all protocols: `docs/install.md` has the same as a table. */
+/** Who may send what, of all protocols: `docs/security-and-certificates.md` has the same as a table. */
 export interface Rights {
   readonly rules: readonly RightsRule[];
   /** Roles that a protocol's own section gives to its users. */

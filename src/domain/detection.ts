@@ -112,7 +112,7 @@ export function cutForgivenMs(streamSilenceMs: number): number {
   return Math.min(streamSilenceMs * FORGIVEN_SHARE, LONGEST_FORGIVEN_MS);
 }
 
-/** The limits of a configuration (docs/install.md, How soon a loss shows, has them as formulas). */
+/** The limits of a configuration (docs/troubleshoot.md, How soon a loss shows: as formulas). */
 export function detectionLimits(times: DetectionTimes, events: EventWay): DetectionLimits {
   const { streamSilenceMs, resyncMs, holdMs, keepaliveMs, keepaliveTimeoutMs, connectMs } = times;
   const pingedMs = keepaliveMs === null ? Number.POSITIVE_INFINITY : keepaliveMs + keepaliveTimeoutMs;

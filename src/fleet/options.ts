@@ -92,8 +92,8 @@ export interface FleetTimes {
 }
 
 /**
- * The product's own times (docs/install.md, How soon a loss shows; docs/internals/service.md, How deployed
- * services behave).
+ * The product's own times (docs/troubleshoot.md, How soon a loss shows; docs/internals/service.md, How
+ * deployed services behave).
  */
 export const defaultFleetTimes: FleetTimes = {
   tokenRefreshMs: 15 * 60_000,

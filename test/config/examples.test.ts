@@ -38,9 +38,9 @@ it("the configuration of the package loads once its secrets are there", async ()
   expect(await loadConfig(copy, {}, createCatalogue(), Date.now())).toMatchObject({ ok: true });
 });
 
-it("each example of config/examples loads without a warning, and stands in docs/install.md", async () => {
+it("each example of config/examples loads without a warning, and stands in docs/configuration.md", async () => {
   await using files = await layExampleFiles();
-  const page = await readFile("docs/install.md", "utf8");
+  const page = await readFile("docs/configuration.md", "utf8");
   const names = await readdir(examplesFolder);
   expect(names.length).toBeGreaterThan(5);
   for (const name of names) {

@@ -1,8 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { configSchema } from "../../src/config/schema.ts";
-import { liveKeys } from "../../src/config/schema-walk.ts";
 import { alarmRules } from "../../src/domain/alarm.ts";
 import { gatewayErrors } from "../../src/domain/errors.ts";
 import { anchors, pages } from "./page.ts";
@@ -34,26 +32,6 @@ it("one page has every alarm under a heading of its code, for the links of the c
       .filter((anchor) => codes.includes(anchor))
       .sort(),
   ).toEqual(codes.sort());
-});
-
-it("one page lists every key that a reload changes, and no other", () => {
-  const [, section = ""] = readFileSync("docs/troubleshoot.md", "utf8").split("### What needs no restart");
-  const [rows = ""] = section.split("\n\nAll other keys");
-  const listed = Array.from(rows.matchAll(/^\| (`[^|]+`) \|/gm), ([, keys = ""]) => keys.split(", ")).flat();
-  const keys = [...liveKeys(configSchema)];
-  const entries = keys
-    .filter(({ reloads }) => !reloads.includes("changed"))
-    .map(({ path, reloads }) => {
-      const what = reloads.includes("gone") ? "an entry" : "a new entry";
-      return `${what} of \`${path.replace(/\.\*$/, "")}\``;
-    });
-  const listedEntries = Array.from(
-    rows.matchAll(/^\| (an? (?:new )?entry of [^|]+) \|/gm),
-    ([, text]) => text,
-  );
-  expect(listedEntries.sort()).toEqual(entries.sort());
-  const live = keys.filter(({ reloads }) => reloads.includes("changed")).map(({ path }) => `\`${path}\``);
-  expect(listed.sort()).toEqual(live.sort());
 });
 
 it("every link of a page leads to a file, and to a heading of it", () => {

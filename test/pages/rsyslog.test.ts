@@ -17,7 +17,7 @@ afterEach(async () => {
 test.runIf(haveRsyslog)(
   "rsyslog sends the audit log as the page says, also what comes after a new file was begun",
   async () => {
-    const page = readFileSync("docs/install.md", "utf8");
+    const page = readFileSync("docs/security-and-certificates.md", "utf8");
     const recipe = /```text\n(module\(load="imfile"\)[^`]*)```/.exec(page)?.[1] ?? "";
     const folder = mkdtempSync(join(tmpdir(), "fleetgate-rsyslog-"));
     cleanups.push(() => rmSync(folder, { recursive: true, force: true }));

@@ -153,7 +153,7 @@ function late(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** A good moment to act (docs/install.md, A full disk). */
+/** A good moment to act (docs/troubleshoot.md, The disk is full or fails). */
 const GOOD_FREE_BYTES = 100_000_000;
 const MEGABYTE = 1_000_000;
 

@@ -47,7 +47,7 @@ export const clusterSection = z
           .min(1)
           .max(MOST_ENDPOINTS)
           .describe("Every member of etcd. Three, on three machines."),
-        ca: file("certificate", "File of the authority that signed etcd's certificates (PEM).").optional(),
+        ca: file("certificate", "File of the CA that signed etcd's certificates (PEM).").optional(),
         certificate: file("certificate", "File of our own certificate for etcd (PEM).").optional(),
         key: file("privateKey", "File of the key of certificate (PEM).").optional(),
       })
@@ -62,7 +62,7 @@ export const clusterSection = z
       .enum(["hot", "warm"])
       .default("hot")
       .describe(
-        "hot: the box that stands by has a session to the fleet service, and live values. warm: it has none, and opens it when it takes over or a stop needs it.",
+        "hot: the box that stands by has a session to the fleet service, and live values. warm: it opens one when it takes over, or a stop needs it.",
       ),
     fence: z
       .strictObject({

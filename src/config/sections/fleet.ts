@@ -170,7 +170,7 @@ export const fleetSection = z
       noToken,
     ).optional(),
     credentials: file("apiKey", "File of the API key document (JSON: api_key, scope, secret)."),
-    ca: file("certificate", "File of the authority to trust instead of the system's (PEM).").optional(),
+    ca: file("certificate", "File of the CA to trust instead of the system's (PEM).").optional(),
     clientCertificate: file(
       "certificate",
       "File of our own certificate, where the service asks for one (PEM).",

@@ -128,7 +128,7 @@ export const mqttSection = z
     key: live(file("privateKey", "File of the key of certificate (PEM).").optional(), ["changed"]),
     username: z.string().min(1).optional().describe("User at the plant's broker."),
     password: file("password", "File of the user's password.").optional(),
-    ca: live(file("certificate", "File of the authority to trust instead of the system's (PEM).").optional()),
+    ca: live(file("certificate", "File of the CA to trust instead of the system's (PEM).").optional()),
     clientCertificate: live(
       file("certificate", "File of our own certificate for the plant's broker (PEM).").optional(),
     ),

@@ -34,7 +34,7 @@ export const stationsSection = z
             1_000,
             600_000,
             5_000,
-            "A lease ends, a permit is lost, and the conveyors that the station started are stopped when its heartbeat has not changed for so long: the tag Heartbeat, or the counter of its topic beat. With load, 5000 at most.",
+            "Without a change of its heartbeat for so long a lease ends, a permit is lost, and conveyors that the station started are stopped. The heartbeat is the tag Heartbeat, or the counter of its topic beat. With load, 5000 at most.",
           ),
         ),
         maxRunMs: live(

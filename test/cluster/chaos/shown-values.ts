@@ -11,7 +11,7 @@ export interface ShownValues {
   end(): Promise<number>;
 }
 
-/** The longest time for which values may be shown as good (docs/install.md, How soon a loss shows). */
+/** The longest time for which values may be shown as good (docs/troubleshoot.md, How soon a loss shows). */
 export const shownForMs = (silenceMs: number): number => silenceMs + Math.min(silenceMs / 4, 1_000);
 
 const CHANGE_MS = 250;

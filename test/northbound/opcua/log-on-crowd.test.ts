@@ -2,7 +2,7 @@ import { UserTokenType } from "node-opcua";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newClient, openSession, type RunningServer, scada, startServer } from "./opcua-harness.ts";
 
-/** As docs/troubleshoot.md states it. */
+/** As docs/security-and-certificates.md states it. */
 const STATED_MS = 10_000;
 const WRONG_CLIENTS = 25;
 /** At least. */

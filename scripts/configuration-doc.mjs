@@ -1,0 +1,123 @@
+// Writes docs/configuration.md from the schema of the configuration (in .build, so build first), between the
+// texts of scripts/configuration-texts.mjs. With --check it writes nothing, and fails when what is committed
+// is not what they say today. A key that a reload changes must have its effect in the texts.
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { configJsonSchema, configSchema } from "../.build/config/schema.js";
+import { liveKeys } from "../.build/config/schema-walk.js";
+import { effects, foot, head } from "./configuration-texts.mjs";
+import { wrapMarkdown } from "./wrap.mjs";
+
+const path = join(dirname(fileURLToPath(import.meta.url)), "..", "docs", "configuration.md");
+const live = new Map([...liveKeys(configSchema)].map(({ path: key, reloads }) => [key, reloads]));
+
+function named({ enum: choices, anyOf = [], default: usual, type }) {
+  if (choices !== undefined) return choices.map((choice) => `\`${choice}\``).join(", ");
+  if (type === "boolean") return usual === undefined ? "`true`, `false`" : "";
+  return anyOf.some((option) => option.type === "null") ? "or `null`" : "";
+}
+
+/** The unit is the end of the key's name; what has none is a number of what the description counts. */
+const units = [
+  [/Ms$/, " ms"],
+  [/Seconds$/, " s"],
+  [/Bytes$/, " bytes"],
+  [/Megabytes$/, " MiB"],
+  [/Minutes$/, " min"],
+  [/battery\.\w+$/, " %"],
+];
+
+function unitOf(key) {
+  return units.find(([end]) => end.test(key))?.[1] ?? "";
+}
+
+function bounds(key, schema) {
+  const { minimum, maximum } =
+    [schema, ...(schema.anyOf ?? [])].find((one) => one.maximum !== undefined) ?? {};
+  // Of a whole number, JSON Schema has the largest one there is; it bounds nothing.
+  if (maximum === undefined || maximum === Number.MAX_SAFE_INTEGER) return "";
+  return key.endsWith("port") ? "" : `${minimum} to ${maximum}${unitOf(key)}`;
+}
+
+function defaultOf({ default: usual, type }, isNeeded) {
+  if (isNeeded) return "needed";
+  if (usual === undefined || type === "object" || Array.isArray(usual)) return "";
+  if (usual === null) return "`null`";
+  return `**${usual}**`;
+}
+
+/** Whether a reload takes the key: by its own mark, or by that of a part that it belongs to. */
+function reloadOf(key) {
+  const steps = key.split(".").map((_, index, all) => all.slice(0, index + 1).join("."));
+  if (steps.some((step) => live.get(step)?.includes("changed"))) return "yes";
+  const own = live.get(key);
+  if (own === undefined) return "";
+  return own.includes("gone") ? "entries" : "new entries";
+}
+
+function row(key, schema, isNeeded) {
+  const values = [defaultOf(schema, isNeeded), named(schema), bounds(key, schema)];
+  const text = (schema.description ?? "").replace(/ ?A reload changes it\.$/, "").replaceAll("|", "\\|");
+  const said = text.replace(/<([^>]+)>/g, "`<$1>`");
+  return `| \`${key}\` | ${values.filter(Boolean).join("; ")} | ${reloadOf(key)} | ${said} |`;
+}
+
+/** Every listener has the same two keys: one row is enough. */
+function listenRow(key, { properties: { host, port } }) {
+  const usual = `**${host.default}**; **${port.default}**`;
+  return `| \`${key}.host\`, \`${key}.port\` | ${usual} | ${reloadOf(key)} | ${host.description} ${port.description} |`;
+}
+
+function rows(key, schema) {
+  const own = Object.entries(schema.properties ?? {}).flatMap(([name, child]) => {
+    if (name === "listen") return [listenRow(`${key}.listen`, child)];
+    const isNeeded = schema.required?.includes(name) && child.type !== "object";
+    return [row(`${key}.${name}`, child, isNeeded), ...rows(`${key}.${name}`, child)];
+  });
+  const entry = schema.additionalProperties;
+  if (typeof entry === "object") own.push(...entryRows(`${key}.*`, entry));
+  if (schema.type === "array" && schema.items.type === "object") own.push(...rows(`${key}[]`, schema.items));
+  return own;
+}
+
+/** An entry has a row of its own if a reload takes it, or if it has no keys below it. */
+function entryRows(key, entry) {
+  const isShown = live.has(key) && !live.get(key).includes("changed");
+  return [...(isShown ? [row(key, entry, false)] : []), ...rows(key, entry)];
+}
+
+function section([key, schema]) {
+  const reload = reloadOf(key) === "yes" ? " A reload takes all of it." : "";
+  const text = schema.description.replace(/ ?A reload changes it\.$/, "");
+  return `
+### ${key}
+
+${text}${reload}
+
+| key | default; values | reload | |
+|---|---|---|---|
+${rows(key, schema).join("\n")}
+`;
+}
+
+const listed = effects.flatMap(({ keys }) => keys);
+const unlike = [...live.keys()]
+  .filter((key) => !listed.includes(key))
+  .concat(listed.filter((key) => !live.has(key)));
+if (unlike.length > 0) {
+  console.error(`scripts/configuration-texts.mjs: keys that a reload changes, but for: ${unlike.join(", ")}`);
+  process.exit(1);
+}
+const effectRows = effects.map(
+  ({ keys, does }) => `| ${keys.map((key) => `\`${key}\``).join(", ")} | ${does} |`,
+);
+const sections = Object.entries(configJsonSchema().properties).map(section);
+const text = wrapMarkdown(`${head(effectRows.join("\n"))}${sections.join("")}${foot}`);
+
+if (!process.argv.includes("--check")) {
+  writeFileSync(path, text);
+} else if (readFileSync(path, "utf8") !== text) {
+  console.error("docs/configuration.md is not what src/config says. Run: node scripts/configuration-doc.mjs");
+  process.exit(1);
+}
