@@ -49,7 +49,10 @@ function defaultOf({ default: usual, type }, isNeeded) {
 
 /** Whether a reload takes the key: by its own mark, or by that of a part that it belongs to. */
 function reloadOf(key) {
-  const steps = key.split(".").map((_, index, all) => all.slice(0, index + 1).join("."));
+  const steps = key
+    .replaceAll("[]", "")
+    .split(".")
+    .map((_, index, all) => all.slice(0, index + 1).join("."));
   if (steps.some((step) => live.get(step)?.includes("changed"))) return "yes";
   const own = live.get(key);
   if (own === undefined) return "";

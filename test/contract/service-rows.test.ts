@@ -57,9 +57,11 @@ test("every row names the file of its test", () => {
   expect(wrong.map(([line]) => line)).toEqual([]);
 });
 
-/** The one-line objects that the page gives to a command of its own, `fault` or `happen`. */
+const simulatorPage = readFileSync("docs/simulator.md", "utf8");
+
+/** The one-line objects that the page of the simulator gives to a command of its own, `fault` or `happen`. */
 const lines = (name: "fault" | "happen") =>
-  [...page.matchAll(new RegExp(`\\x60${name} '(\\{[^']+\\})'\\x60`, "g"))].map(([, json]) =>
+  [...simulatorPage.matchAll(new RegExp(`\\x60${name} '(\\{[^']+\\})'\\x60`, "g"))].map(([, json]) =>
     JSON.parse(String(json)),
   );
 

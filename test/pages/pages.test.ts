@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
+import { configSchema } from "../../src/config/schema.ts";
+import { liveKeys } from "../../src/config/schema-walk.ts";
 import { alarmRules } from "../../src/domain/alarm.ts";
 import { gatewayErrors } from "../../src/domain/errors.ts";
 import { anchors, pages } from "./page.ts";
@@ -32,6 +34,27 @@ it("one page has every alarm under a heading of its code, for the links of the c
       .filter((anchor) => codes.includes(anchor))
       .sort(),
   ).toEqual(codes.sort());
+});
+
+it("the page of the configuration marks every key that a reload changes", () => {
+  const page = readFileSync("docs/configuration.md", "utf8");
+  const rows = Array.from(
+    page.matchAll(/^\| `([^`]+)` \| [^|]*\| ([^|]*?) *\| /gm),
+    ([, key = "", reload]) => ({
+      key,
+      reload,
+    }),
+  );
+  expect(rows.length).toBeGreaterThan(150);
+  const [changed, entries] = [true, false].map((isChanged) =>
+    [...liveKeys(configSchema)]
+      .filter(({ reloads }) => reloads.includes("changed") === isChanged)
+      .map(({ path }) => path),
+  );
+  const belongs = ({ key }: { key: string }) =>
+    changed?.some((path) => key === path || key.startsWith(`${path}.`) || key.startsWith(`${path}[`));
+  expect(rows.filter(({ reload }) => reload === "yes")).toEqual(rows.filter(belongs));
+  expect(rows.filter(({ reload }) => reload?.includes("entries")).map(({ key }) => key)).toEqual(entries);
 });
 
 it("every link of a page leads to a file, and to a heading of it", () => {
