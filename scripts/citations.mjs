@@ -15,7 +15,7 @@ const pages = new Map(
 
 /**
  * What is wrong with the documents that a text cites: each must be in the repository, and so must the section
- * behind it, as in `docs/plc.md, Alarms` or `docs/internals/service.md, ERR-47` (a heading, or the id of a
+ * behind it, as in `docs/alarms.md, Urgent` or `docs/internals/service.md, ERR-47` (a heading, or the id of a
  * row).
  */
 export function citationProblems(path, text) {

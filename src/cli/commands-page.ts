@@ -231,7 +231,7 @@ const leases = [
   "While a station leases a robot, only the lease's owner may send that robot anything but stops and reads. The owner is",
   "the source that asked: a user of OPC UA or a client of MQTT. A lease is no command and has no identity: asking again,",
   "or releasing again, changes nothing. An engineer for the robot ends any lease of it, with every protocol. However it",
-  "ends, the gateway stops [the conveyors that its owner has started](plc.md#how-a-lease-ends).",
+  "ends, the gateway stops [the conveyors that its owner has started](load-station.md#how-a-lease-ends).",
   "",
   "| | [OPC UA](plc.md) | [MQTT](mqtt.md) | command line |",
   "|---|---|---|---|",

@@ -12,7 +12,7 @@ export interface RobotLease {
 
 /**
  * A station is one PLC and its destinations. While it leases a robot, all others may send that robot nothing
- * but stops (docs/plc.md, A load station).
+ * but stops (docs/load-station.md).
  */
 export interface Stations {
   leaseOf(robotId: RobotId): RobotLease | null;

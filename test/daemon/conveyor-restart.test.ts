@@ -11,8 +11,8 @@ import { startSimulator } from "../support/simulator.ts";
 import { startDaemon, writeConfiguration } from "./daemon.ts";
 
 /*
- * The rows of docs/plc.md, How a lease ends, in which the gateway itself ends or reloads its configuration;
- * test/e2e/conveyor-alone.test.ts plays the others.
+ * The rows of docs/load-station.md, How a lease ends, in which the gateway itself ends or reloads its
+ * configuration; test/e2e/conveyor-alone.test.ts plays the others.
  */
 
 const ROBOT = "cart-01";

@@ -5,8 +5,9 @@ import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
 import { int32, openPlc, text } from "./plc.ts";
 
 /*
- * Plays the table of docs/plc.md, How a lease ends: each row against the simulator's own state, with the
- * limit of the row. test/daemon/conveyor-restart.test.ts plays those in which the gateway ends or reloads.
+ * Plays the table of docs/load-station.md, How a lease ends: each row against the simulator's own state, with
+ * the limit of the row. test/daemon/conveyor-restart.test.ts plays those in which the gateway ends or
+ * reloads.
  */
 
 const ROBOT = "cart-01";

@@ -5,12 +5,12 @@ import { parseStructuredText } from "../support/structured-text/parser.ts";
 import { createPlc } from "../support/structured-text/plc.ts";
 import type { Plc } from "./plc.ts";
 
-/**
- * The programs that docs/plc.md gives to its readers, word for word, with the block that is not shown there.
- */
+const read = (page: string) => readFileSync(new URL(`../../docs/${page}`, import.meta.url), "utf8");
+/** The programs that the pages give to their readers, word for word, with the blocks that they call. */
 const pageProgram = parseStructuredText(
   FG_LOAD_STATION,
-  ...structuredTextOf(readFileSync(new URL("../../docs/plc.md", import.meta.url), "utf8")),
+  read("examples/FG_Command.st"),
+  ...["plc.md", "load-station.md"].flatMap((page) => structuredTextOf(read(page))),
 );
 
 /** What `CallCart` of the page reads and writes, with the types of a controller. */

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 
 const words = (count: number, between = "\n") => `Word${`${between}word`.repeat(count - 1)}`;
 const wide = "x".repeat(55).concat(" ", "y".repeat(55));
-const plc = "docs/plc.md";
+const plc = "docs/opcua-reference.md";
 const service = "docs/internals/service.md";
 // Names that the check refuses, put together here so that it does not refuse this file.
 const facts = ["wire", "facts"].join("-");

@@ -1,4 +1,4 @@
-/** The function block of docs/plc.md for one slot, in IEC 61131-3 structured text, as the page shows it. */
+/** The function block for one slot, in IEC 61131-3 structured text, as docs/examples/FG_Command.st has it. */
 export const FG_COMMAND = `FUNCTION_BLOCK FG_Command
 (* Sends one command at a time through a slot, each at most once. One instance for each slot. *)
 VAR_INPUT

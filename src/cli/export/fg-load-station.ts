@@ -2,7 +2,7 @@ import type { FunctionBlock } from "./function-block.ts";
 import type { SclStructure } from "./scl.ts";
 
 /**
- * The function block for a load station, in IEC 61131-3 structured text (docs/plc.md, A load station in an
+ * The function block for a load station, in IEC 61131-3 structured text (docs/load-station.md, In an
  * afternoon).
  */
 export const FG_LOAD_STATION = `FUNCTION_BLOCK FG_LoadStation

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { FG_COMMAND } from "../../../src/cli/export/fg-command.ts";
 import { FG_LOAD_STATION } from "../../../src/cli/export/fg-load-station.ts";
 import { readFunctionBlock } from "../../../src/cli/export/function-block.ts";
-import { structuredTextOf } from "../../support/structured-text/markdown-blocks.ts";
 import { parseStructuredText } from "../../support/structured-text/parser.ts";
 import { endPrograms, fleetgate, newFolder } from "../program.ts";
 
@@ -24,10 +23,8 @@ beforeAll(async () => {
 });
 afterAll(endPrograms);
 
-test("the block of the page, which test/e2e/plc-page runs, is what is exported", () => {
-  const page = readFileSync("docs/plc.md", "utf8");
-  const [block = ""] = structuredTextOf(page);
-  expect(block.trimStart().split("\n\nPROGRAM ")[0]).toBe(files["FG_Command.st"].trimEnd());
+test("the block beside the pages, which test/e2e/plc-page runs, is what is exported", () => {
+  expect(readFileSync("docs/examples/FG_Command.st", "utf8")).toBe(files["FG_Command.st"]);
 });
 
 /** The text of an XML element's content. */

@@ -7,8 +7,8 @@ import { structuredTextOf } from "../../support/structured-text/markdown-blocks.
 import { parseStructuredText } from "../../support/structured-text/parser.ts";
 import { createPlc } from "../../support/structured-text/plc.ts";
 
-const page = readFileSync("docs/plc.md", "utf8");
-const section = page.split("\n## ").find((text) => text.startsWith("A load station in an afternoon")) ?? "";
+const page = readFileSync("docs/load-station.md", "utf8");
+const section = page.split("\n## ").find((text) => text.startsWith("In an afternoon")) ?? "";
 const block = readFunctionBlock(FG_LOAD_STATION);
 const declared = (kind: string) =>
   block.sections.filter((one) => one.kind === kind).flatMap(({ declarations }) => declarations);

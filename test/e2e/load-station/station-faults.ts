@@ -22,7 +22,10 @@ export interface FaultKind {
   /** It strikes in the first cycle of the step, or else it would come too late. */
   readonly isAtOnce?: true;
   strike(scene: Scene): Promise<unknown> | unknown;
-  /** For which reason a conveyor may turn without its counterpart, as docs/plc.md says; see `mostAlone`. */
+  /**
+   * For which reason a conveyor may turn without its counterpart, as docs/load-station.md says; see
+   * `mostAlone`.
+   */
   readonly own?: "untold";
   readonly robot?: "heartbeat" | "away" | "confirmation" | "own" | "unreachable";
 }
@@ -41,7 +44,7 @@ export interface BoundTimes {
   readonly lookMs: number;
 }
 
-/** What docs/plc.md promises. `awayMs`: how long the gateway, or the link to it, was away. */
+/** What docs/load-station.md promises. `awayMs`: how long the gateway, or the link to it, was away. */
 export function mostAlone({ own, robot }: FaultKind, times: BoundTimes, awayMs: number) {
   const { linkMs, moveMs, heartbeatMs, ownMs, confirmMs, commandMs, lookMs } = times;
   const robotMs = {
