@@ -1,4 +1,4 @@
-import MiniSearch from "minisearch";
+import MiniSearch, { type SearchResult } from "minisearch";
 import "./manual.css";
 
 /** A part of a page under one heading. `scripts/build-manual.mjs` writes them. */
@@ -38,18 +38,31 @@ async function readSections() {
   return { all, index };
 }
 
+/** Parts with all of the words, first those that have them as typed; else those with any of them. */
+function hitsOf(index: MiniSearch, all: readonly Section[], wanted: string): readonly SearchResult[] {
+  const typed = wanted.toLowerCase();
+  const hasTyped = (id: number) => {
+    const section = all[id];
+    return section !== undefined && `${section.heading} ${section.text}`.toLowerCase().includes(typed);
+  };
+  const boostDocument = (id: unknown) => (hasTyped(Number(id)) ? 3 : 1);
+  const hits = index.search(wanted, { boostDocument });
+  return hits.length > 0 ? hits : index.search(wanted, { boostDocument, combineWith: "OR" });
+}
+
 function element<K extends keyof HTMLElementTagNameMap>(tag: K, ...children: ReadonlyArray<Node | string>) {
   const made = document.createElement(tag);
   made.append(...children);
   return made;
 }
 
-/** The text around the first of the words, with all of them marked. */
-function excerpt(text: string, words: readonly string[]): readonly Node[] {
+/** The text around what was typed, or around the first of the words, with all of them marked. */
+function excerpt(text: string, typed: string, words: readonly string[]): readonly Node[] {
   if (words.length === 0) return [element("span", text.slice(0, EXCERPT_CHARACTERS))];
-  const escaped = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  const escaped = [typed, ...words].map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
   const pattern = new RegExp(`(${escaped.join("|")})`, "giu");
-  const first = Math.max(0, text.search(pattern) - EXCERPT_CHARACTERS / 4);
+  const typedAt = text.toLowerCase().indexOf(typed.toLowerCase());
+  const first = Math.max(0, (typedAt < 0 ? text.search(pattern) : typedAt) - EXCERPT_CHARACTERS / 4);
   const begin = first === 0 ? 0 : text.indexOf(" ", first) + 1;
   const cut = text.slice(begin, begin + EXCERPT_CHARACTERS);
   const isCut = begin + EXCERPT_CHARACTERS < text.length;
@@ -84,10 +97,10 @@ function addSearch(place: HTMLElement): void {
     try {
       const { all, index } = await begin();
       if (wanted !== field.value.trim()) return;
-      const hits = index.search(wanted);
+      const hits = hitsOf(index, all, wanted);
       const shown = hits.slice(0, MOST_SHOWN).flatMap(({ id, terms }) => {
         const section = all[Number(id)];
-        return section === undefined ? [] : [hitOf(section, terms)];
+        return section === undefined ? [] : [hitOf(section, wanted, terms)];
       });
       show(hits.length === 0 ? "Nothing found. Try fewer words." : `${hits.length} found`, shown);
     } catch (error) {
@@ -119,9 +132,16 @@ function addSearch(place: HTMLElement): void {
   place.hidden = false;
 }
 
-function hitOf({ address, title, heading, text }: Section, words: readonly string[]): Node {
+function hitOf({ address, title, heading, text }: Section, typed: string, words: readonly string[]): Node {
   const name = element("strong", heading === "" ? title : heading);
-  const link = element("a", name, " ", element("small", title), element("br"), ...excerpt(text, words));
+  const link = element(
+    "a",
+    name,
+    " ",
+    element("small", title),
+    element("br"),
+    ...excerpt(text, typed, words),
+  );
   link.href = address;
   return element("li", link);
 }

@@ -88,6 +88,16 @@ describePages("the manual in a browser", (harness) => {
     await expect.poll(() => isAtTop(page, "codes")).toBe(true);
   });
 
+  it("shows first what has the words as they were typed, and understands a sentence", async () => {
+    const { page } = await open("/docs/");
+    const field = page.getByRole("searchbox");
+    const first = page.locator(".found a").first();
+    await field.fill("NO_LEASE");
+    await expect.poll(() => first.textContent()).toContain("NO_LEASE");
+    await field.fill("how could somebody make a backup");
+    await expect.poll(() => first.textContent()).toMatch(/^Backup/);
+  });
+
   it("is searched by the keyboard alone", async () => {
     const { page } = await open("/docs/commands.html");
     await page.keyboard.press("/");
