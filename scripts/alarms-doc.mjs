@@ -18,7 +18,7 @@ An alarm has come: find its code below. The most severe come first.
     sudo fleetgate alarms ack --all
 
 The first line lists the alarms that stand; the second acknowledges those that stand when it begins. The
-[console](console.md#alarms), [MQTT](mqtt.md#alarms) and [OPC UA](plc.md#alarms) show the same alarms.
+[console](console.md#alarms), [MQTT](mqtt.md#alarms) and [OPC UA](opcua-reference.md#alarms) show the same alarms.
 
 | below a code | means |
 |---|---|

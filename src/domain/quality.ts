@@ -1,4 +1,6 @@
-/** How far a value is known to be true now (docs/plc.md, Is a value true?). From best to worst. */
+/**
+ * How far a value is known to be true now (docs/opcua-reference.md, Is a value true?). From best to worst.
+ */
 export const qualities = ["good", "stale", "offline", "lost", "unknown"] as const;
 export type Quality = (typeof qualities)[number];
 

@@ -1,9 +1,9 @@
 import type { ErrorName } from "./errors.ts";
 
 /**
- * The tickets of one command slot (docs/plc.md, The rules of a slot). A PLC that can only read and write tags
- * copies the number that `open` shows. No other number starts anything, and no number is shown twice. Pure:
- * the slot keeps the state on disk, submits commands, and shows the numbers.
+ * The tickets of one command slot (docs/opcua-reference.md, The rules of a slot). A PLC that can only read
+ * and write tags copies the number that `open` shows. No other number starts anything, and no number is shown
+ * twice. Pure: the slot keeps the state on disk, submits commands, and shows the numbers.
  */
 export interface TicketState {
   /** Differs from that of every other run of the gateway: request ids begin with it. */

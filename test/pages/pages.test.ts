@@ -23,7 +23,7 @@ it("one page lists every error of the gateway, and the others point to it", () =
     advice,
   }));
   expect(rows).toEqual(known);
-  for (const page of ["docs/plc.md", "docs/mqtt.md"])
+  for (const page of ["docs/opcua-reference.md", "docs/mqtt.md"])
     expect(readFileSync(page, "utf8")).toContain("(commands.md#codes)");
 });
 

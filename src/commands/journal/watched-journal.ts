@@ -4,7 +4,10 @@ import { startLoopTimer } from "../../platform/loop-timer.ts";
 import { ChangedMeanwhile } from "../../platform/store.ts";
 import type { Journal, JournalRecord } from "./journal.ts";
 
-/** A disk that takes longer for a record has failed (docs/plc.md, A full disk while a slot is used). */
+/**
+ * A disk that takes longer for a record has failed (docs/opcua-reference.md, A full disk while a slot is
+ * used).
+ */
 const RECORD_WITHIN_MS = 1_000;
 
 /** A journal that knows whether its disk works. */

@@ -1,7 +1,7 @@
 import { type StatusCode, StatusCodes } from "node-opcua";
 import { type Quality, qualities } from "../../domain/quality.ts";
 
-/** The status that a value of this quality carries (docs/plc.md, Is a value true?). */
+/** The status that a value of this quality carries (docs/opcua-reference.md, Is a value true?). */
 export const statusOfQuality: Readonly<Record<Quality, StatusCode>> = {
   good: StatusCodes.Good,
   stale: StatusCodes.UncertainLastUsableValue,

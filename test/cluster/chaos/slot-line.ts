@@ -2,7 +2,9 @@ import { setTimeout as wait } from "node:timers/promises";
 import { outcomeNumbers } from "../../../src/domain/outcome.ts";
 import { openPlc, type Plc } from "../../e2e/plc.ts";
 
-/** How a mission of a slot ended, as the slot's verdict says (docs/plc.md, The rules of a slot). */
+/**
+ * How a mission of a slot ended, as the slot's verdict says (docs/opcua-reference.md, The rules of a slot).
+ */
 export interface SlotEnd {
   readonly outcome: string;
   readonly code: string;

@@ -22,7 +22,7 @@ export interface TicketStore {
 /** The table of tickets, by the path of the slot. */
 export const TICKETS = "tickets";
 
-/** A disk (docs/plc.md, A full disk while a slot is used). */
+/** A disk (docs/opcua-reference.md, A full disk while a slot is used). */
 const DISK_MS = 1_000;
 /** The store of a cluster: its machines may elect another leader meanwhile. */
 const CLUSTER_MS = 10_000;

@@ -92,7 +92,7 @@ const outcomeNames = [
   "CHECKED",
 ] as const;
 
-/** `Outcome` by number (docs/plc.md, The numbers of every enumeration). */
+/** `Outcome` by number (docs/opcua-reference.md, The numbers of every enumeration). */
 export const slotOutcome = enumModel("SlotOutcome", outcomeNames, {
   IDLE: ["no command yet", "noch kein Befehl"],
   ACCEPTED: ["recorded; not final", "aufgezeichnet; nicht endgültig"],
