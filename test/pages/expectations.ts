@@ -105,6 +105,7 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [/vitest run test\/state$/, ci("npm test")],
   [/vitest run test\/e2e\/record\.test\.ts -u && git diff /, ci("npm test")],
   [/vitest run test\/daemon\/conveyor-restart\.test\.ts$/, ci("npm run test:all")],
+  [/^npx vitest run test\/daemon\/crash\.test\.ts$/, ci("npm run test:all")],
   [/vitest run test\/contract -t WHK-18$/, ci("npm test")],
 
   [/^npx mqtt sub .*robots\/\+\/battery'$/, { kind: "follows", prints: /robots\/cart-01\/battery \{/ }],
