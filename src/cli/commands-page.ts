@@ -131,20 +131,17 @@ const times = [
   "",
   "### A robot that never answers a stop",
   "",
-  "With the default times, the outcome is final after about 50 s. The service takes 10 s, the stop is sent again for 15 s,",
-  "the last of these takes 10 s, and the search 15 s. Act on the robot's state meanwhile.",
+  "With the default times, the outcome is final after about 50 s. Act on the robot's state meanwhile.",
   "",
   "### Many robots that do not answer at once",
   "",
-  "Their calls use up what the service accepts on a connection. The gateway then opens three more connections. When",
-  "those are full too, a command other than a stop waits 2 s at most. It is then refused as FLEET_UNREACHABLE, with the",
-  "number of calls under way.",
+  "The gateway opens three more connections. When those are full too, a command other than a stop waits 2 s at most. It",
+  "is then refused as FLEET_UNREACHABLE, with the number of calls under way.",
   "",
   "### A stop on a full disk",
   "",
-  "A stop needs no disk, but a slot of OPC UA does. A number that cannot be kept might be taken twice. After a start on",
-  "a full disk, or after 48 numbers that could not be kept, the slot's `NextId` is 0 and it takes nothing, not even",
-  "stops. A stop by MQTT, by an OPC UA method or by `fleetgate call` passes then too.",
+  "A stop needs no disk, but a slot of OPC UA does. After a start on a full disk, or after 48 numbers that could not be",
+  "kept, its `NextId` is 0 and it takes nothing. A stop by MQTT, by an OPC UA method or by `fleetgate call` passes then too.",
   "",
   "### Two gateways for one fleet",
   "",
@@ -154,8 +151,8 @@ const times = [
   "",
   "### Commands of the gateway itself",
   "",
-  "Their protocol is `gateway`: the stop of conveyors when the lease of a station lapses, or its station is no longer",
-  "configured, and the stops of held robots. No sender can use it. It needs no right, and none can be given.",
+  "Their protocol is `gateway`: the stop of conveyors when a station's lease ends, and the stops of held robots. No sender",
+  "can use it.",
 ];
 
 /** For an unknown outcome, its warning, which no reader must miss. */
@@ -174,14 +171,7 @@ const outcomeTables = [
     return `| \`${name}\` | ${number} | ${isFinal ? exitCodeOf(name) : ""} | ${meaningOf(name)} |`;
   }),
   "",
-  "Further exit codes of `fleetgate call`:",
-  "",
-  "| exit code | |",
-  "|---|---|",
-  "| 1 | the gateway could not be reached; nothing has left |",
-  "| 6 | also when the gateway was lost before it reported the outcome |",
-  "| 64 | its options are malformed; nothing has left |",
-  "| 78 | the configuration that it was given does not name a socket |",
+  "[All exit codes](metrics.md#exit-codes) of `fleetgate` are on the page of metrics.",
   "",
   "## Codes",
   "",
@@ -190,7 +180,7 @@ const outcomeTables = [
   "twice.",
   "",
   "*Under a new id*: the outcome is recorded, so the same id gets the same answer for as long as the record is kept. In a",
-  "slot every ticket is a new id. Some outcomes are not recorded, and the same id may be used again: MALFORMED,",
+  "slot every number is a new id. Some outcomes are not recorded, and the same id may be used again: MALFORMED,",
   "UNKNOWN_OPERATION, IDENTITY_REUSED, NO_EXPIRY, RETAINED, NOT_ALLOWED, and every outcome of a read. An outcome that a",
   "full disk did not take [says so](troubleshoot.md#the-disk-is-full-or-fails) in its message, and is recorded later.",
   "",
@@ -233,7 +223,7 @@ const leases = [
   "or releasing again, changes nothing. An engineer for the robot ends any lease of it, with every protocol. However it",
   "ends, the gateway stops [the conveyors that its owner has started](load-station.md#how-a-lease-ends).",
   "",
-  "| | [OPC UA](plc.md) | [MQTT](mqtt.md) | command line |",
+  "| | [OPC UA](opcua-reference.md) | [MQTT](mqtt.md) | command line |",
   "|---|---|---|---|",
   "| lease a robot | `Operation` 50 | `LeaseRobot` | |",
   "| send a heartbeat | a change of `Heartbeat` | `Heartbeat`, with another `counter` | |",
@@ -251,13 +241,10 @@ const leases = [
 const holds = [
   "## Holds of users",
   "",
-  "A hold is a user's standing *do not move* for one robot, or for all robots. It is a level, not a command: it has no",
-  "identity, needs no expiry, and the same again changes nothing.",
+  "A hold is a user's standing *do not move* for one robot, or for all robots. The same again changes nothing. **A hold",
+  "is no safety function**: emergency stops and interlocks stay hard-wired.",
   "",
-  "**A hold is no safety function.** It works through the fleet service and a network. Emergency stops and interlocks",
-  "stay hard-wired.",
-  "",
-  "| | [OPC UA](plc.md) | [MQTT](mqtt.md) | command line |",
+  "| | [OPC UA](opcua-reference.md) | [MQTT](mqtt.md) | command line |",
   "|---|---|---|---|",
   '| hold a robot | `Robots.<robot>.Hold` := TRUE | `Hold`, `"hold":true` | `fleetgate hold ROBOT` |',
   '| lift your hold | `Hold` := FALSE | `"hold":false` | `fleetgate hold ROBOT --release` |',
@@ -279,9 +266,8 @@ const holds = [
   "",
   "The stops are the gateway's own (`gateway:fleetgate/….hold…`), audited on behalf of the user. Lifting a hold resumes nothing.",
   "",
-  "Each user's hold is its own: a robot moves again when the last one is lifted. A hold outlives lost connections and",
-  "restarts of either side. It acts before it is on the disk; `HoldStored` (`stored`) shows whether a restart would know",
-  "it.",
+  "A robot may move again when the last hold is lifted. A hold outlives lost connections and restarts. It acts before it",
+  "is on the disk; `HoldStored` (`stored`) shows whether a restart would know it.",
   "",
   "| to | a user needs |",
   "|---|---|",
@@ -291,9 +277,9 @@ const holds = [
   "",
   "### A hold that is toggled",
   "",
-  "A hold always begins at once. Its lifting is bounded, so that a user that toggles delays nobody's stops. The same hold",
-  "is lifted once a second. A user lifts holds on 100 robots a second; a hold on all robots counts as its robots, at most",
-  "500. What is lifted more often stays held, and is shown as held, until then. The last level counts.",
+  "A hold always begins at once. The same hold is lifted once a second. A user lifts holds on 100 robots a second; a hold",
+  "on all robots counts as its robots, at most 500. What is lifted more often stays held until then, and is shown so. The",
+  "last level counts.",
 ];
 
 const requests = [
@@ -361,15 +347,9 @@ function operationSection(operation: DescribedOperation): readonly string[] {
   return [
     `### ${operation.name}`,
     "",
-    `${operation.summary} For ${operation.role} and above.`,
+    operation.summary,
     "",
-    "| request | effect | after an unknown ending | evidence |",
-    "|---|---|---|---|",
-    ...facts.map(
-      ({ title, parsed }) =>
-        `| ${title} | ${parsed.effect} | ${repeatText({ parsed })} | ${evidenceOf({ parsed })} |`,
-    ),
-    "",
+    ...endings(facts),
     ...(operation.fields.length === 0
       ? ["No fields."]
       : operation.fields.flatMap((field) => fieldLines(field, "    ", shared))),
@@ -379,8 +359,26 @@ function operationSection(operation: DescribedOperation): readonly string[] {
   ];
 }
 
+/** What follows an unknown ending: a line if it is the same for all requests, else a table. */
+function endings(facts: readonly ExampleFacts[]): readonly string[] {
+  const titles = new Map<string, string>();
+  for (const { title, parsed } of facts) {
+    if (parsed.effect === "reads") continue;
+    const ending = `${parsed.effect} | ${repeatText({ parsed })} | ${evidenceOf({ parsed })}`;
+    titles.set(ending, [titles.get(ending) ?? [], title].flat().join(", "));
+  }
+  const [only] = titles.keys();
+  if (only === undefined) return [];
+  if (titles.size === 1) return [`Evidence after an unknown ending: ${only.split(" | ").at(-1)}.`, ""];
+  return [
+    "| request | effect | after an unknown ending | evidence |",
+    "|---|---|---|---|",
+    ...Array.from(titles, ([ending, title]) => `| ${title} | ${ending} |`),
+    "",
+  ];
+}
+
 function evidenceOf({ parsed }: Pick<ExampleFacts, "parsed">): string {
-  if (parsed.effect === "reads") return "none needed";
   if (parsed.identityField !== null)
     return `an empty \`${parsed.identityField.join(".")}\` is filled with the command's identity, and looked for by GetOnlineRobots, then QueryTaskChain, before and after the call`;
   return evidenceText(parsed.evidence);
