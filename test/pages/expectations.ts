@@ -84,8 +84,6 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [/^npm (ci && npm )?test$/, ci("npm test")],
   [/^npm run test:all$/, ci("npm run test:all")],
   [/^npm run (build|generate)$/, script("generate")],
-  [/^(npm run build && )?node scripts\/config-schema\.mjs$/, script("lint")],
-  [/^(npm run build && )?node scripts\/commands-doc\.mjs$/, script("lint")],
   [
     /^node scripts\/prose\.mjs --fix$/,
     { kind: "elsewhere", file: "test/pages/prose.test.ts", has: '"scripts/prose.mjs", "--fix"' },
