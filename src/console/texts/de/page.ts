@@ -71,7 +71,7 @@ export const page = {
   "age.ago": "vor {age}",
   "time.utc": "{time} (UTC)",
   "time.zoned": "{time}, {zone} ({utc} UTC)",
-  "time.zone": "Alle Zeiten gelten für {zone}.",
+  "time.zone": "Alle Zeiten in {zone}.",
   language: "EN",
   "language.code": "en",
   "language.label": "This page in English",
