@@ -97,7 +97,7 @@ const times = [
   "",
   "Give a command `expires_in_ms` (milliseconds from its receipt) rather than `expires_at` (a moment of your clock,",
   "judged by the gateway's machine). The first needs no clocks that agree. `fleetgate call --expires-in SECONDS` sends",
-  "the first. [mqtt.md](mqtt-reference.md#which-expiry-to-give) has the rules for clocks.",
+  "the first. [mqtt-reference.md](mqtt-reference.md#which-expiry-to-give) has the rules for clocks.",
   "",
   "| | key of `commands` | default |",
   "|---|---|---|",

@@ -64,7 +64,10 @@ export interface Mission {
   readonly owner: string;
 }
 
-/** A robot's missions from the first assigned to the last. The index is -1 when none is active. */
+/**
+ * A robot's missions from the first assigned to the last. The index is -1 before the first one, and stays on
+ * the last one when that has ended.
+ */
 export interface MissionQueue {
   readonly missions: readonly Mission[];
   readonly currentMissionIndex: number;
