@@ -82,9 +82,11 @@ export function openDurableJournal(
     return nextNumber - 1;
   }
 
-  function keepInMemory(record: JournalRecord): void {
-    unkept.set(record.id, record);
-  }
+  /**
+   * With a shared store the dispatcher writes the outcome of a start again by itself, for it must look first
+   * whether a stop has come meanwhile.
+   */
+  const isWrittenAgain = (record: JournalRecord) => store.permits !== undefined && !isStop(record);
 
   async function write(record: JournalRecord): Promise<void> {
     const changes = [tables.commands.put(record.id, packRecord(record, time.totalMs()))];
@@ -102,7 +104,7 @@ export function openDurableJournal(
       else if (known !== undefined) numbered.set(record.id, known);
       if (record.outcome !== null && known !== undefined) shares.add(record, known);
     } catch (error) {
-      if (record.outcome !== null) keepInMemory(record);
+      if (record.outcome !== null && !isWrittenAgain(record)) unkept.set(record.id, record);
       throw error;
     } finally {
       if (pending.get(record.id) === record) pending.delete(record.id);
