@@ -76,7 +76,9 @@ const mission = z.strictObject({
 export const missionModel = z.strictObject({
   metadata,
   missions: z.array(mission).describe("From the first assigned to the last."),
-  current_mission_index: z.int().describe("-1 before the first mission. After the last one has ended it stays on that one."),
+  current_mission_index: z
+    .int()
+    .describe("-1 before the first mission. After the last one has ended it stays on that one."),
   current_mission: mission.nullable(),
   current_goal: goal.nullable(),
 });
