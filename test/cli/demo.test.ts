@@ -84,6 +84,13 @@ test("with robots that stand still: the first mission of docs/plc.md; a fault th
 /** The first mission of docs/plc.md, line by line. */
 async function sendsFirstMission(opcua: string): Promise<void> {
   const plc = await openPlc(opcua);
+  // By a method, of another robot: the page's reader takes one of the two ways.
+  await plc.shows("Robots.cart-02.ReadyForCommand", true);
+  const navigate = (requestId: string, expiresAt: Date | null) =>
+    plc.call("cart-02", "Navigate", { requestId, expiresAt, further: [text("Station B")] });
+  expect(await navigate("first", null)).toEqual({ outcome: 4, errorId: 1004 });
+  expect(await navigate("second", new Date(Date.now() + 60_000))).toEqual({ outcome: 3, errorId: 0 });
+
   const slot = (name: string) => `Robots.cart-01.MissionSlot.${name}`;
   await plc.shows("Robots.cart-01.ReadyForCommand", true);
   const number = await plc.nextId(slot("NextId"));

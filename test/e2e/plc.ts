@@ -37,6 +37,8 @@ export interface Plc {
   nextId(tag: string): Promise<number>;
   /** Writes tags in one request, in this order. @returns names of status codes */
   write(...values: ReadonlyArray<readonly [tag: string, value: VariantOptions]>): Promise<string[]>;
+  /** Calls a method of a robot, with the time until which it may be sent, or without one. */
+  call(robot: string, method: string, call: RobotCall): Promise<RobotAnswer>;
   /** Waits until a tag is there and shows this value, with status Good. */
   shows(tag: string, value: unknown): Promise<void>;
   /** What tags show from now on, beginning with what they show now. Waits until they are there. */
@@ -50,6 +52,16 @@ export interface Plc {
 
 export const int32 = (value: number): VariantOptions => ({ dataType: "Int32", value });
 export const text = (value: string): VariantOptions => ({ dataType: "String", value });
+
+interface RobotCall {
+  readonly requestId: string;
+  readonly expiresAt: Date | null;
+  readonly further: readonly VariantOptions[];
+}
+interface RobotAnswer {
+  readonly outcome: unknown;
+  readonly errorId: unknown;
+}
 
 const FLEET_NAMESPACE = "urn:fleetgate:fleet";
 
@@ -125,6 +137,15 @@ export async function openPlc(url: string, user?: PlcUser, retries = 3): Promise
         })),
       );
       return statuses.map(({ name }) => name);
+    },
+    async call(robot, method, { requestId, expiresAt, further }) {
+      const { outputArguments } = await session.call({
+        objectId: nodeId(`Robots.${robot}`),
+        methodId: nodeId(`RobotMethods.${method}`),
+        inputArguments: [text(requestId), { dataType: "DateTime", value: expiresAt }, ...further],
+      });
+      const [outcome, errorId] = (outputArguments ?? []).map((output) => output.value as unknown);
+      return { outcome, errorId };
     },
     async shows(tag, value) {
       const shown = await follow(session, [tag], nodeId);
