@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type {
   Certificate,
   CertificateRequest,
@@ -144,7 +144,7 @@ function Decision(props: {
   const isSent = useSignal(false);
   const problem = useSignal("");
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => field.current?.focus(), []);
   const isTrusted = state === "waiting";
   const name = say(isTrusted ? "certificates.approve" : "certificates.reject");
   const send = async (event: SubmitEvent) => {

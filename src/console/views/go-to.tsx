@@ -1,5 +1,5 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import { goToBasisOf } from "../commanding/actions.ts";
 import { byName, hasWords } from "../fleet/list.ts";
@@ -102,7 +102,7 @@ function Picker({ robot, pick }: { readonly robot: Robot; readonly pick: (name: 
   const at = useSignal(0);
   const field = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => field.current?.focus(), []);
   const offered = useDestinations(robot).filter((name) => hasWords(text.value, [name]));
   const shown = offered.slice(0, MOST_OFFERED);
   const chosen = Math.min(at.value, shown.length - 1);

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { say } from "../texts/texts.ts";
 import { usePage } from "./context.ts";
 import { LanguageSwitch } from "./language-switch.tsx";
@@ -12,7 +12,7 @@ export function LogIn({ reason }: { readonly reason: string }) {
   const problem = useSignal("");
   const user = useRef<HTMLInputElement>(null);
   const password = useRef<HTMLInputElement>(null);
-  useEffect(() => user.current?.focus(), []);
+  useLayoutEffect(() => user.current?.focus(), []);
   const send = async (event: SubmitEvent) => {
     event.preventDefault();
     if (isBegun.peek()) return;

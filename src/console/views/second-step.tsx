@@ -1,5 +1,5 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Command } from "../../northbound/web/api/command.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import { basisOf } from "../commanding/actions.ts";
@@ -169,18 +169,21 @@ function SecondStep(props: {
 }
 
 /**
- * The step has the focus while it is there, and then gives it back. It is not modal: *Pause* is in reach
- * meanwhile.
+ * The step has the focus from the moment it is drawn (a key pressed at once goes to it), and then gives it back.
+ * It is not modal: *Pause* is in reach meanwhile.
  */
 function useFocus(step: FirstStep) {
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement;
-    box.current?.focus();
+    const drawn = box.current;
+    drawn?.focus();
     // On a small screen it would begin below the visible part, and lapse there.
-    box.current?.scrollIntoView({ block: "nearest" });
+    drawn?.scrollIntoView({ block: "nearest" });
     return () => {
-      const isElsewhere = document.activeElement !== document.body && document.activeElement !== null;
+      // The step may still be drawn here, and then it has the focus itself.
+      const focused = document.activeElement ?? document.body;
+      const isElsewhere = focused !== document.body && drawn?.contains(focused) !== true;
       if (before instanceof HTMLElement && !isElsewhere) before.focus();
     };
   }, [step]);
