@@ -97,7 +97,15 @@ export function composeCommands(parts: DispatcherParts): Composition {
   const seekEvidence = createSeeking({ options, search, shared, clock, repeatStops });
   const recordStage = createRecording({ options, journal, shared, clock, log, observations, refusalNow });
   const runner = createQueueRunner({ options, shared, clock, calls, recordStage, seekEvidence, onEnd });
-  const stopsElsewhere: StopsElsewhere = createStopsElsewhere({ running, ownStops, runner, calls });
+  const stopsElsewhere: StopsElsewhere = createStopsElsewhere({
+    running,
+    clock,
+    shared,
+    stopping: stopping.signal,
+    ownStops,
+    runner,
+    calls,
+  });
   const begin = createAcceptance({ running, wall, clock, log, checks, report, runner, conclusion });
   const check = createCheck({ checks, journal, wall, clock, log });
 

@@ -54,11 +54,13 @@ export function createOutcomeRecords({
 
   /**
    * Another member tells what is recorded, so nothing else may be told: resolves when it is recorded. If
-   * another member leads meanwhile, that one concludes the command, and this never resolves.
+   * another member leads meanwhile, that one concludes the command, and this never resolves. A start that a
+   * stop is owed for keeps its record, without an outcome, for the next leader.
    */
   async function recordForAll(job: Job, outcome: Outcome, finalAtMs: number): Promise<Outcome> {
     for (;;) {
-      await stopsElsewhere.repeatFor(job);
+      if (!(await stopsElsewhere.repeatFor(job)))
+        return withoutRecord(outcome, job.command.effect, areRecordsLost);
       try {
         await journal.write(recordOf(job, outcome, finalAtMs));
         return outcome;

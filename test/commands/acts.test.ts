@@ -1,9 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { ActRequest } from "../../src/contracts/acts.ts";
-import type { SharedCommands } from "../../src/contracts/cluster.ts";
 import { type ActName, type ActRule, acts } from "../../src/domain/acts.ts";
 import type { Outcome } from "../../src/domain/outcome.ts";
-import { type CommandsHarness, createHarness, mission, missions, plc } from "./commands-harness.ts";
+import {
+  type CommandsHarness,
+  createHarness,
+  mission,
+  missions,
+  plc,
+  sharedCommands,
+} from "./commands-harness.ts";
 
 const scada = { protocol: "mqtt", name: "scada" } as const;
 const tv = { protocol: "mqtt", name: "tv" } as const;
@@ -221,14 +227,7 @@ it("each program of a user has a heartbeat of its own, and its first number is n
 });
 
 it("a member of a cluster that stands by takes no act but the begin of a hold", async () => {
-  const shared: SharedCommands = {
-    isLeading: () => false,
-    doubtMs: 0,
-    isRecorded: async () => false,
-    stopLeaves() {},
-    stoppedElsewhere: () => null,
-    stopAfter: () => null,
-  };
+  const shared = sharedCommands({ isLeading: () => false });
   const harness = await createHarness({ stations, options: { rights }, shared });
   await harness.see(missions(robot_id, harness.clock.nowMs(), mission("m", "D1")));
   const fields: Readonly<Record<ActName, object>> = {

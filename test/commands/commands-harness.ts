@@ -41,6 +41,18 @@ import { createMakers } from "./maker-of.ts";
 import { testCatalogue, testStopRequest } from "./operations.ts";
 
 export const OK: CallEnding = { kind: "ok", responseJson: "{}", missionId: null };
+/** What a member of a cluster knows while nothing happens on the others. */
+export function sharedCommands(changes: Partial<SharedCommands> = {}): SharedCommands {
+  return {
+    isLeading: () => true,
+    doubtMs: 0,
+    isRecorded: async () => false,
+    stopLeaves() {},
+    stoppedElsewhere: () => null,
+    stopAfter: () => null,
+    ...changes,
+  };
+}
 export const LOST: CallEnding = { kind: "unknown", code: "DEADLINE_EXCEEDED", message: "no answer in time" };
 
 /** A call that the service was given, and how to answer it. */

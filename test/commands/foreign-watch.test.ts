@@ -1,6 +1,13 @@
 import { expect, it } from "vitest";
 import type { Mission } from "../../src/domain/mission.ts";
-import { type CommandsHarness, createHarness, mission, missions, OK } from "./commands-harness.ts";
+import {
+  type CommandsHarness,
+  createHarness,
+  mission,
+  missions,
+  OK,
+  sharedCommands,
+} from "./commands-harness.ts";
 
 /** Shows one more mission of AMR01, and lets the time pass after which it counts as somebody else's. */
 async function shown(harness: CommandsHarness, list: Mission[], made: Mission): Promise<void> {
@@ -63,14 +70,7 @@ it("knows every mission of a workflow as its own", async () => {
 it("raises none for missions that the leader's commands have made, while this member stands by", async () => {
   let isLeading = false;
   const harness = await createHarness({
-    shared: {
-      isLeading: () => isLeading,
-      doubtMs: 0,
-      isRecorded: async () => false,
-      stopLeaves() {},
-      stoppedElsewhere: () => null,
-      stopAfter: () => null,
-    },
+    shared: sharedCommands({ isLeading: () => isLeading }),
   });
   const list: Mission[] = [];
   await harness.see(missions("AMR01", harness.clock.nowMs()));

@@ -1,17 +1,9 @@
 import { expect, it } from "vitest";
-import type { SharedCommands } from "../../src/contracts/cluster.ts";
-import { createHarness, OK } from "./commands-harness.ts";
+import { createHarness, OK, sharedCommands } from "./commands-harness.ts";
 
 it("EXPIRED: a handover ends for good what was accepted and not sent, and waits for what was sent", async () => {
   let isLeading = true;
-  const shared: SharedCommands = {
-    isLeading: () => isLeading,
-    doubtMs: 0,
-    isRecorded: async () => false,
-    stopLeaves() {},
-    stoppedElsewhere: () => null,
-    stopAfter: () => null,
-  };
+  const shared = sharedCommands({ isLeading: () => isLeading });
   const harness = await createHarness({ shared });
   const go = { robot: "AMR01", to: "A" } as const;
   const sent = await harness.send("Go", go, { requestId: "sent" });

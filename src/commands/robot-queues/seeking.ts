@@ -6,7 +6,7 @@ import type { Shared } from "../parts.ts";
 interface SeekingParts extends Pick<Shared, "options" | "shared" | "clock"> {
   readonly search: Pick<EvidenceSearch, "seek">;
   /** Sends the stops again that came while this start was under way. */
-  readonly repeatStops: (job: Job) => Promise<void>;
+  readonly repeatStops: (job: Job) => Promise<unknown>;
 }
 
 /**
