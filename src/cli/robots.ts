@@ -57,6 +57,6 @@ function row(robot: JsonObject): readonly string[] {
     typeof charge === "number" ? `${charge} %` : "-",
     textOf(place, "map_name") || "-",
     textOf(place, "point") || position,
-    textOf(objectOf(robot, "standing"), "text") || "moves",
+    textOf(objectOf(robot, "idle"), "text") || "moves",
   ];
 }

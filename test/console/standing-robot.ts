@@ -39,7 +39,7 @@ export function standingRobot(robotId: string, changes: Partial<Robot> = {}): Ro
     family: "cart",
     quality: "good",
     out_of_service: false,
-    standing: {
+    idle: {
       reason: "IDLE",
       text: "the robot has neither a mission nor a task chain under way",
       since: at,

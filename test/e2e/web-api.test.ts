@@ -76,7 +76,7 @@ it("a page sees a robot, starts it once, watches what becomes of it, and finds i
     "the robot moves",
     ({ name, body }) =>
       name === "change" &&
-      (body.robots ?? []).some((each) => each.robot_id === ROBOT && each.standing?.reason === "MOVING"),
+      (body.robots ?? []).some((each) => each.robot_id === ROBOT && each.idle?.reason === "MOVING"),
     from,
   );
   await reader.messages.first(

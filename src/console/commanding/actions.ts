@@ -46,11 +46,11 @@ export function missionUnderWay({ mission }: Robot): MissionView | null {
 }
 
 /** What must not change between the two steps. */
-export function basisOf({ quality, standing, mission, lease, hold, place }: Robot): string {
+export function basisOf({ quality, idle, mission, lease, hold, place }: Robot): string {
   const current = mission?.state?.current_mission;
   return JSON.stringify([
     quality,
-    standing.reason,
+    idle.reason,
     current?.mission_id,
     current?.state,
     current?.current_goal_index,
@@ -62,8 +62,8 @@ export function basisOf({ quality, standing, mission, lease, hold, place }: Robo
 
 /** The same for a mission to a place, which does not depend on where the robot is. */
 export function goToBasisOf(robot: Robot): string {
-  const { quality, standing, lease, hold } = robot;
-  const isException = standing.reason === "EXCEPTION";
+  const { quality, idle, lease, hold } = robot;
+  const isException = idle.reason === "EXCEPTION";
   return JSON.stringify([quality, isException, lease, hold.by, missionUnderWay(robot)?.mission_id]);
 }
 

@@ -97,7 +97,7 @@ const isKey: Readonly<Record<keyof Robot, true>> = {
   family: true,
   quality: true,
   out_of_service: true,
-  standing: true,
+  idle: true,
   place: true,
   mission: true,
   battery: true,
@@ -178,7 +178,7 @@ export function seenOf({ robot, placed }: KnownRobot, list: Dated | null): Dated
 
 function receivedRobot(
   robot: Robot,
-  { standing, place }: RobotChange,
+  { idle, place }: RobotChange,
   known: KnownRobot | null,
   fleet: Fleet,
   reception: Reception,
@@ -190,21 +190,16 @@ function receivedRobot(
   if (track !== null) trail.note(track.report.place, track.report.mapId, now);
   return {
     robot,
-    stood: stoodOf(robot, standing, known, received(robot.standing.for_ms)),
+    stood: stoodOf(robot, idle, known, received(robot.idle.for_ms)),
     placed: place === undefined && known !== null ? known.placed : received(robot.place?.age_ms ?? 0),
     track,
     trail,
   };
 }
 
-function stoodOf(
-  robot: Robot,
-  standing: RobotChange["standing"],
-  known: KnownRobot | null,
-  told: Dated,
-): Dated {
+function stoodOf(robot: Robot, idle: RobotChange["idle"], known: KnownRobot | null, told: Dated): Dated {
   if (known === null) return told;
-  const isSame = standing === undefined || known.robot.standing.since === robot.standing.since;
+  const isSame = idle === undefined || known.robot.idle.since === robot.idle.since;
   return isSame ? known.stood : told;
 }
 

@@ -30,7 +30,7 @@ export interface Listing {
 export const exceptions: Readonly<Record<ExceptionName, (listed: ListedRobot) => boolean>> = {
   alarm: ({ known: { robot }, shown }) =>
     shown.emphasis === "alarm" || robot.alarms.some(({ active }) => active),
-  paused: ({ known: { robot } }) => robot.standing.reason === "PAUSED" || robot.standing.reason === "HELD",
+  paused: ({ known: { robot } }) => robot.idle.reason === "PAUSED" || robot.idle.reason === "HELD",
   offline: ({ known: { robot } }) => robot.quality === "offline" || robot.quality === "lost",
   low: ({ known: { robot } }) => {
     const percent = robot.battery?.state?.battery_state.charge_percent;

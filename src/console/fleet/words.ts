@@ -15,7 +15,7 @@ export interface RobotWord {
   readonly emphasis: Emphasis;
 }
 
-const reasonEmphasis: Readonly<Record<Robot["standing"]["reason"], Emphasis>> = {
+const reasonEmphasis: Readonly<Record<Robot["idle"]["reason"], Emphasis>> = {
   UNKNOWN: "abnormal",
   MOVING: "normal",
   HELD: "abnormal",
@@ -43,7 +43,7 @@ export function wordOf(robot: Robot, isSilent = false): RobotWord {
     return { word: word(first.code), emphasis: "alarm" };
   }
   if (robot.quality !== "good") return { word: word(robot.quality), emphasis: "abnormal" };
-  const { reason } = robot.standing;
+  const { reason } = robot.idle;
   const emphasis = reasonEmphasis[reason];
   if (emphasis === "normal" && first !== undefined) return { word: word(first.code), emphasis: "abnormal" };
   const shown = say(`reason.${reason}`);
@@ -52,7 +52,7 @@ export function wordOf(robot: Robot, isSilent = false): RobotWord {
 
 /** Why it stands, as a sentence without its end; empty: it moves. The gateway's own is English. */
 export function whyText(robot: Robot): string {
-  const { reason, text } = robot.standing;
+  const { reason, text } = robot.idle;
   if (isEnglish() || reason === "MOVING") return text;
   switch (reason) {
     case "UNKNOWN":

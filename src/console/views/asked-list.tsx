@@ -60,7 +60,7 @@ export function AskedList({ robot }: { readonly robot: Robot | null }) {
           )}
         </li>
       ))}
-      {robot !== null && <li>{say("asked.robot", { state: standingText(robot, isSilent) })}</li>}
+      {robot !== null && <li>{say("asked.robot", { state: idleText(robot, isSilent) })}</li>}
     </ul>
   );
 }
@@ -110,11 +110,11 @@ function Taken(props: {
 }
 
 /** Empty: the robot does not show this mission, or nothing of it yet. */
-function progressOf({ mission, standing }: Robot, missionId: string): string {
+function progressOf({ mission, idle }: Robot, missionId: string): string {
   const own = mission?.state?.missions.find((each) => each.mission_id === missionId);
   switch (own?.state) {
     case "STATE_RUNNING":
-      return say(standing.reason === "MOVING" ? "asked.drives" : "asked.underWay");
+      return say(idle.reason === "MOVING" ? "asked.drives" : "asked.underWay");
     case "STATE_PAUSED":
       return say("asked.paused");
     case "STATE_SUCCEEDED":
@@ -129,8 +129,8 @@ function progressOf({ mission, standing }: Robot, missionId: string): string {
 }
 
 /** The robot's own state, as in its first line. */
-function standingText(robot: Robot, isSilent: boolean): string {
-  const { reason } = robot.standing;
+function idleText(robot: Robot, isSilent: boolean): string {
+  const { reason } = robot.idle;
   const why = whyText(robot);
   if (reason === "UNKNOWN") return say("asked.robotUnknown", { why });
   const state = reason === "MOVING" ? say("asked.robotMoves") : say("asked.robotStands", { why });

@@ -23,18 +23,18 @@ const A_DAY_MS = 86_400_000;
 /** The headline: why it stands, or that this is no longer known. */
 export function firstText(known: KnownRobot, silence: Dated | null, now: Moment): string {
   const text = standsText(known, now);
-  if (silence === null || known.robot.standing.reason === "UNKNOWN") return text;
+  if (silence === null || known.robot.idle.reason === "UNKNOWN") return text;
   return say("first.silent", { age: ageText(ageMs(silence, now), "age.daysAgo"), text });
 }
 
 /** "Stands since 14:02: waits for confirmation." */
 function standsText({ robot, stood }: KnownRobot, now: Moment): string {
-  const { standing } = robot;
+  const { idle } = robot;
   const sinceMs = wallTimeMs(stood, now);
   const time = ageMs(stood, now) < A_DAY_MS ? timeOfDay(sinceMs) : dateAndTime(sinceMs);
-  const why = standing.text === "" ? say("why.NO_REASON_KNOWN") : whyText(robot);
-  if (standing.reason === "MOVING") return say("first.moves", { time });
-  return say(standing.reason === "UNKNOWN" ? "first.notKnown" : "first.stands", { time, why });
+  const why = idle.text === "" ? say("why.NO_REASON_KNOWN") : whyText(robot);
+  if (idle.reason === "MOVING") return say("first.moves", { time });
+  return say(idle.reason === "UNKNOWN" ? "first.notKnown" : "first.stands", { time, why });
 }
 
 interface FactsProps {

@@ -187,7 +187,7 @@ class Row extends Component<RowProps> {
           <span class="unseen">{say(isChosen ? "list.shown" : "list.show", { robot: robot.robot_id })}</span>
         </button>
         <Word {...shown} />
-        {shown.emphasis !== "normal" && robot.standing.text !== "" && (
+        {shown.emphasis !== "normal" && robot.idle.text !== "" && (
           <span class={isSilent ? "why unconfirmed" : "why"}>{whyText(robot)}</span>
         )}
         <span class="does">

@@ -315,17 +315,17 @@ describe("what may be asked", () => {
   });
 
   describe("of a mission to a place", () => {
-    const { standing, place } = standingRobot("cart-01");
+    const { idle, place } = standingRobot("cart-01");
     const basis = (changes: Partial<Robot> = {}) => goToBasisOf(standingRobot("cart-01", changes));
 
     it("rests neither on where the robot is nor on whether it charges", () => {
-      expect(basis({ standing: { ...standing, reason: "CHARGING" } })).toBe(basis());
+      expect(basis({ idle: { ...idle, reason: "CHARGING" } })).toBe(basis());
       expect(basis({ place: place && { ...place, point: "P2" } })).toBe(basis());
     });
 
     it.each<[string, Partial<Robot>]>([
       ["quality", { quality: "stale" }],
-      ["exception", { standing: { ...standing, reason: "EXCEPTION" } }],
+      ["exception", { idle: { ...idle, reason: "EXCEPTION" } }],
       ["lease", { lease: { station: "dock", owner: "opcua:line1", since: "2026-01-02T03:04:05.000Z" } }],
       ["hold", { hold: { held: true, by: ["web:eva"], stored: true } }],
       ["mission", { mission: oneMission({}) }],

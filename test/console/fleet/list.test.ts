@@ -22,7 +22,7 @@ const listed = (...robots: readonly Robot[]) => createLister()(fleetOf(...robots
 const namesOf = ({ robots }: ReturnType<typeof listed>) => robots.map(({ known }) => known.robot.robot_id);
 
 const paused: Partial<Robot> = {
-  standing: { reason: "PAUSED", text: "its mission is paused", since: at, for_ms: 0, not_ready: false },
+  idle: { reason: "PAUSED", text: "its mission is paused", since: at, for_ms: 0, not_ready: false },
 };
 const isLeft = (name: ExceptionName, robot: Robot) => listed(robot).robots.some(exceptions[name]);
 const alarmed: Partial<Robot> = { alarms: [flatBattery] };

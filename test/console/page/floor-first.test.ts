@@ -13,7 +13,7 @@ const succeeded = {
   body: { id: "c", outcome: "succeeded", code: "OK", message: "", retry_safe: true, response: null },
 };
 const paused: Partial<Robot> = {
-  standing: { reason: "PAUSED", text: "its mission is paused", since: at, for_ms: 0, not_ready: false },
+  idle: { reason: "PAUSED", text: "its mission is paused", since: at, for_ms: 0, not_ready: false },
 };
 
 /** Notes which role has the focus in the turn in which an element with that role is drawn. */
@@ -74,15 +74,15 @@ describePages("beside the map", (pages) => {
     const says = (text: string) =>
       expect.poll(() => said.textContent()).toMatch(new RegExp(`: ${text}( \\(command\\))?Answer`));
     await says("taken by the fleet service");
-    const show = (changes: Partial<MissionView>, standing = standingRobot("cart-1").standing) =>
+    const show = (changes: Partial<MissionView>, idle = standingRobot("cart-1").idle) =>
       gateway.send("change", {
         at,
-        robots: [{ robot_id: "cart-1", mission: oneMission(changes), standing }],
+        robots: [{ robot_id: "cart-1", mission: oneMission(changes), idle }],
       });
     show({ mission_id: "m0" });
     await page.getByRole("button", { name: "Cancel mission…" }).waitFor();
     expect(await said.textContent()).toMatch(/: taken by the fleet serviceAnswer/);
-    show({}, { ...standingRobot("cart-1").standing, reason: "MOVING", text: "" });
+    show({}, { ...standingRobot("cart-1").idle, reason: "MOVING", text: "" });
     await says("taken by the fleet service → drives");
     show({ state: "STATE_FAILED" });
     await says("taken by the fleet service → failed");

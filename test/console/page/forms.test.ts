@@ -216,14 +216,14 @@ describePages("a command by a form", (pages) => {
       ],
     });
     await page.getByText("In the last two minutes: ChargeRobot by web:bert.").waitFor();
-    const standing = {
+    const idle = {
       reason: "MOVING",
       text: "",
       since: at,
       for_ms: 0,
       not_ready: false,
     } as const;
-    gateway.send("change", { at, robots: [{ robot_id: "cart-1", standing }] });
+    gateway.send("change", { at, robots: [{ robot_id: "cart-1", idle }] });
     await page.getByText("CreateMission: not sent, because the robot's state has changed.").waitFor();
     expect(gateway.asked).toEqual([]);
   });

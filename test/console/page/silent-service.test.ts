@@ -7,7 +7,7 @@ import { describePages } from "./page-harness.ts";
 
 const moving = standingRobot("cart-1", {
   mission: oneMission({ goals: [{ destination_id: "Station A" }] }),
-  standing: {
+  idle: {
     reason: "MOVING",
     text: "",
     since: "2026-01-02T03:04:05.000Z",

@@ -7,7 +7,7 @@ import type { FakeGateway } from "./fake-gateway.ts";
 import { describePages } from "./page-harness.ts";
 
 const waits: Partial<Robot> = {
-  standing: {
+  idle: {
     reason: "WAITS_FOR_CONFIRMATION",
     text: "its task chain waits for a confirmation at P1",
     since: "2026-01-02T03:04:05.000Z",
@@ -81,10 +81,10 @@ describePages("the console", (pages) => {
     expect(await first.textContent()).toMatch(
       /^Stands since \d\d:\d\d:\d\d: its task chain waits for a confirmation at P1\.$/,
     );
-    const standing = { reason: "MOVING", text: "", since: "2026-01-02T03:05:05.000Z", for_ms: 0 } as const;
+    const idle = { reason: "MOVING", text: "", since: "2026-01-02T03:05:05.000Z", for_ms: 0 } as const;
     gateway.send("change", {
       at: "2026-01-02T03:05:05.000Z",
-      robots: [{ robot_id: "cart-9", standing: { ...standing, not_ready: false } }],
+      robots: [{ robot_id: "cart-9", idle: { ...idle, not_ready: false } }],
     });
     await page.getByText(/^Moves since/).waitFor();
   });

@@ -88,7 +88,7 @@ describe("robots", () => {
     expect(await robotOf("r1")).toMatchObject({
       robot_id: "r1",
       quality: "good",
-      standing: { reason: "PAUSED", not_ready: false },
+      idle: { reason: "PAUSED", not_ready: false },
       place: { amr_id: 1, map_id: 1, map_name: "Hall 2", x: 1.5, point: "P1", age_ms: 1_500, listed: true },
       mission: { age_ms: 1_500, state: { current_mission_index: 1 } },
       battery: { state: { battery_state: { charge_percent: 81 } } },
@@ -127,7 +127,7 @@ describe("robots", () => {
       chainEvent(10),
     );
     expect(await robotOf("r1")).toMatchObject({
-      standing: { reason: "WAITS_FOR_CONFIRMATION" },
+      idle: { reason: "WAITS_FOR_CONFIRMATION" },
       task_chain: { state: info9, current_task_index: 0, waits_for_confirmation: true },
     });
   });
@@ -135,30 +135,30 @@ describe("robots", () => {
   it("stand because a station leases them, for as long as it does", async () => {
     const { fleet } = harness;
     fleet.receive(missionEvent("r1", ["m1:SUCCEEDED"]));
-    expect((await robotOf("r1")).standing).toMatchObject({ reason: "IDLE" });
+    expect((await robotOf("r1")).idle).toMatchObject({ reason: "IDLE" });
     const owner = { protocol: "opcua", name: "plc1" } as const;
     fleet.leases.set("r1", { station: "Dock", owner, sinceMs: 0 });
     const lease = { kind: "lease", robotId: "r1", atMs: 0, station: "Dock", owner, by: null } as const;
     fleet.tell({ events: [{ ...lease, eventId: "e1", to: "leased", reason: "asked" }] });
-    expect((await robotOf("r1")).standing).toMatchObject({
+    expect((await robotOf("r1")).idle).toMatchObject({
       reason: "LEASED",
       text: "leased by station Dock",
       not_ready: false,
     });
     fleet.leases.clear();
     fleet.tell({ events: [{ ...lease, eventId: "e2", to: "free", reason: "released" }] });
-    expect((await robotOf("r1")).standing).toMatchObject({ reason: "IDLE" });
+    expect((await robotOf("r1")).idle).toMatchObject({ reason: "IDLE" });
   });
 
   it("stand since their reason began, and keep that time while the wall clock is set", async () => {
     const { fleet, clock } = harness;
     fleet.receive(missionEvent("r1", ["m1:PAUSED"], "missions", clock.nowMs()));
-    const { since } = (await robotOf("r1")).standing;
+    const { since } = (await robotOf("r1")).idle;
     clock.advance(5_000);
     clock.jump(-3_600_000);
     fleet.receive(batteryEvent("r1", 50));
     const robot = await robotOf("r1");
-    expect(robot.standing).toMatchObject({ reason: "PAUSED", since, for_ms: 5_000 });
+    expect(robot.idle).toMatchObject({ reason: "PAUSED", since, for_ms: 5_000 });
     expect(robot.mission?.age_ms).toBe(5_000);
   });
 
@@ -169,7 +169,7 @@ describe("robots", () => {
     fleet.tell(fleet.state.tick());
     expect(await robotOf("r1")).toMatchObject({
       quality: "lost",
-      standing: { reason: "UNKNOWN", not_ready: true },
+      idle: { reason: "UNKNOWN", not_ready: true },
       mission: { quality: "lost", state: null },
       place: { quality: "lost", x: 1.5, age_ms: 400_000, listed: false },
     });

@@ -13,7 +13,7 @@ import {
 import { aged, page } from "./parts.ts";
 
 /** Why a robot stands: one rule for every protocol (domain/idle-reason.ts). */
-const standing = z.strictObject({
+const idle = z.strictObject({
   reason: z.enum(idleReasonNames),
   text: z.string().describe("The same for people; empty for a robot that moves."),
   since: time.describe("Since when the reason holds, or since the gateway began to look."),
@@ -63,7 +63,7 @@ export const robot = z.strictObject({
   family,
   quality: quality.describe("The worst of what its streams sent."),
   out_of_service: z.boolean(),
-  standing,
+  idle,
   place: place.nullable().describe("Null: no list was read, or none had the robot."),
   mission: aged(missionModel).nullable().describe("Null, here and below: never received."),
   battery: aged(batteryModel).nullable(),

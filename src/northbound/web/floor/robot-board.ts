@@ -92,7 +92,7 @@ export function createRobotBoard({
     evaluate() {
       for (const facts of unevaluated) {
         if (evaluateIdleReason(facts, clock.nowMs(), clock.monotonicMs()))
-          news.touch(facts.robotId, ["standing"]);
+          news.touch(facts.robotId, ["idle"]);
       }
       unevaluated.clear();
     },

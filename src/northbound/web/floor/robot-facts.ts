@@ -19,7 +19,7 @@ const isKey: Readonly<Record<RobotKey, true>> = {
   family: true,
   quality: true,
   out_of_service: true,
-  standing: true,
+  idle: true,
   place: true,
   mission: true,
   battery: true,
@@ -48,7 +48,7 @@ export interface RobotFacts {
   leasedBy: string | null;
   alarms: readonly Alarm[];
   isOutOfService: boolean;
-  standing: IdleReason;
+  idle: IdleReason;
   /** Since when this has been its reason: wall time, and monotonic. */
   standsSince: { readonly atMs: number; readonly monotonicMs: number };
 }
@@ -73,8 +73,8 @@ export function createRobotFacts(robotId: RobotId, nowMs: number, monotonicMs: n
     alarms: [],
     isOutOfService: false,
   };
-  const standing = idleReasonOf({ ...facts, heldBy: [] });
-  return { ...facts, standing, standsSince: { atMs: nowMs, monotonicMs } };
+  const idle = idleReasonOf({ ...facts, heldBy: [] });
+  return { ...facts, idle, standsSince: { atMs: nowMs, monotonicMs } };
 }
 
 /** Applies a change, and returns the keys that it concerns. */
@@ -108,17 +108,13 @@ export function applyChange(facts: RobotFacts, change: ChangeOfRobot): readonly 
 
 /** Evaluates why the robot stands. Returns whether the reason or the text is another one. */
 export function evaluateIdleReason(facts: RobotFacts, nowMs: number, monotonicMs: number): boolean {
-  const before = facts.standing;
-  const standing = idleReasonOf({ ...facts, heldBy: facts.hold.by });
-  if (
-    standing.reason === before.reason &&
-    standing.text === before.text &&
-    standing.isNotReady === before.isNotReady
-  )
+  const before = facts.idle;
+  const idle = idleReasonOf({ ...facts, heldBy: facts.hold.by });
+  if (idle.reason === before.reason && idle.text === before.text && idle.isNotReady === before.isNotReady)
     return false;
-  facts.standing = standing;
+  facts.idle = idle;
   // Another text of the same reason is no other reason: the robot has stood since then.
-  if (standing.reason !== before.reason) facts.standsSince = { atMs: nowMs, monotonicMs };
+  if (idle.reason !== before.reason) facts.standsSince = { atMs: nowMs, monotonicMs };
   return true;
 }
 

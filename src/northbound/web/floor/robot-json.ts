@@ -84,7 +84,7 @@ export function createRobotWriter({
     family: ({ family }) => family,
     quality: ({ quality }) => quality,
     out_of_service: ({ isOutOfService }) => isOutOfService,
-    standing: ({ standing: { reason, text, isNotReady }, standsSince }) => ({
+    idle: ({ idle: { reason, text, isNotReady }, standsSince }) => ({
       reason,
       text,
       since: timeText(standsSince.atMs),
