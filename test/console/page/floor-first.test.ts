@@ -268,6 +268,23 @@ describePages("other views", (pages) => {
     expect(await ground()).toBe(dark);
   });
 
+  it("show the map and the worst three on the first screen of a telephone", async () => {
+    const robots = ["cart-1", "cart-2", "cart-3", "cart-4"].map((id) => standingRobot(id, paused));
+    const { page } = await pages.open("/", {
+      robots,
+      viewport: { width: 390, height: 780 },
+      prepare: (gateway) => {
+        gateway.isOpen = true;
+      },
+    });
+    const bottomOf = (box: { y: number; height: number } | null) =>
+      (box?.y ?? Number.NaN) + (box?.height ?? 0);
+    const rows = page.getByRole("list", { name: "Robots" }).getByRole("listitem");
+    const navigation = await page.getByRole("navigation").first().boundingBox();
+    expect(bottomOf(await rows.nth(2).boundingBox())).toBeLessThanOrEqual(navigation?.y ?? 0);
+    expect((await page.locator("canvas").first().boundingBox())?.height).toBeGreaterThan(200);
+  });
+
   it("keep Pause in reach on a telephone, whatever is scrolled", async () => {
     const { page } = await pages.open("/robots/cart-1", { viewport: { width: 390, height: 700 } });
     const pause = page.getByRole("button", { name: "Pause cart-1" });

@@ -170,11 +170,7 @@ describePages("the console", (pages) => {
       const { page } = await open([standingRobot("cart-1")], path, (gateway) => {
         gateway.isOpen = true;
       });
-      await page
-        .getByText(
-          "Open, without a log-in: every program of this machine may read, and command as the rights allow.",
-        )
-        .waitFor();
+      await page.getByText("Open: every program here may read and command.").waitFor();
     }
   });
 

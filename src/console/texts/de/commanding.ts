@@ -83,7 +83,7 @@ export const commanding = {
   "effect.stops": "es hält etwas an",
   "effect.changes": "es ändert etwas beim Flottendienst",
   "effect.reads": "nichts ändert sich: es wird gelesen",
-  "form.none": "keins",
+  "form.none": "nichts",
   "form.required": "{field} (nötig)",
   "form.item": "{field} {number}",
   "form.remove": "Entfernen",

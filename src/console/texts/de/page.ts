@@ -52,7 +52,7 @@ export const page = {
   "silent.link": "▲ Flottendienst nicht erreichbar. Roboter stehen da, wie sie zuletzt waren. {connections}",
   "silent.linkSince":
     "▲ Flottendienst nicht erreichbar seit {time}. Roboter stehen da, wie sie zuletzt waren. {connections}",
-  open: "Offen, ohne Anmeldung: Jedes Programm dieses Rechners darf lesen, und befehlen, was die Rechte erlauben.",
+  open: "Offen: Jedes Programm hier darf lesen und befehlen.",
   "open.label": "Zugang",
   "unheard.title": "Vom Gateway ist noch nichts gekommen.",
   "unheard.text": "Die Seite verbindet sich selbst und macht weiter, sobald das Gateway antwortet.",

@@ -51,7 +51,7 @@ export const page = {
   "silent.link": "▲ Fleet service not reached. Robots are shown as they were last. {connections}",
   "silent.linkSince":
     "▲ Fleet service not reached since {time}. Robots are shown as they were last. {connections}",
-  open: "Open, without a log-in: every program of this machine may read, and command as the rights allow.",
+  open: "Open: every program here may read and command.",
   "open.label": "Access",
   "unheard.title": "Nothing has been heard of the gateway yet.",
   "unheard.text": "The page connects by itself, and goes on as soon as the gateway answers.",
