@@ -10,7 +10,17 @@ import { type MethodModel, methodFolders } from "../../northbound/opcua/model/me
 import { cartType, robotsType } from "../../northbound/opcua/model/robot.ts";
 import { permitTags, stationsType } from "../../northbound/opcua/model/station.ts";
 import type { PlantLayout, RobotLayout, StationLayout } from "../../northbound/opcua/plant-layout.ts";
-import { from, methodNodes, methodPath, named, objectNode, standard, tagNodes, to } from "./make-node.ts";
+import {
+  from,
+  methodNodes,
+  methodPath,
+  named,
+  notifier,
+  objectNode,
+  standard,
+  tagNodes,
+  to,
+} from "./make-node.ts";
 import type { ExportedNode, NodeGroup, Reference } from "./node.ts";
 
 /** Whether the plant has an optional member. */
@@ -62,16 +72,18 @@ function rootNodes(
 ): NodeGroup {
   const texts = { displayName: named(name, type), description: type };
   const node = objectNode(name, name, texts, type, from("Organizes", standard("ObjectsFolder")));
-  const toMembers = members.map((member) => to("HasComponent", { path: `${name}.${member.name}` }));
+  const toMembers = members.flatMap((member) => {
+    const path = `${name}.${member.name}`;
+    return [to("HasComponent", { path }), to("HasNotifier", { path })];
+  });
   const root = { ...node, references: [...node.references, ...toMembers] };
-  return [root, ...membersOf(name, type, () => false)];
+  return [notifier(root, standard("Server")), ...membersOf(name, type, () => false)];
 }
 
 function stationNodes({ name, needsPermit }: StationLayout, layout: PlantLayout): NodeGroup {
   const hasPlant = hasMemberOf(layout);
-  return memberNodes("Stations", stationsType, name, (member) =>
-    member in permitTags ? needsPermit : hasPlant(member),
-  );
+  const has: HasMember = (member) => (member in permitTags ? needsPermit : hasPlant(member));
+  return notifierNodes("Stations", stationsType, name, has);
 }
 
 function robotNodes(
@@ -79,8 +91,7 @@ function robotNodes(
   layout: PlantLayout,
 ): readonly [robot: ExportedNode, ...members: ExportedNode[]] {
   const has = hasMemberOf(layout);
-  const [robot, ...members] = memberNodes("Robots", robotsType, name, has, isCart ? cartType : undefined);
-  if (robot === undefined) throw new Error("a robot has a node");
+  const [robot, ...members] = notifierNodes("Robots", robotsType, name, has, isCart ? cartType : undefined);
   const path = `${robot.path}.Conveyors`;
   const { model: conveyors } = objectMember(cartType, "Conveyors") ?? {};
   if (!isCart || conveyors === undefined) return [robot, ...members];
@@ -89,6 +100,12 @@ function robotNodes(
     ...members,
     ...conveyorIndexes.flatMap((index) => memberNodes(path, conveyors, String(index), has)),
   ];
+}
+
+/** A station or a robot: its events go to the folder of all. */
+function notifierNodes(...given: Parameters<typeof memberNodes>) {
+  const [node, ...members] = memberNodes(...given);
+  return [notifier(node, { path: given[0] }), ...members] as const;
 }
 
 function hasMemberOf({ missionSlots }: PlantLayout): HasMember {
@@ -102,7 +119,7 @@ function memberNodes(
   name: string,
   has: HasMember,
   as?: ObjectModel,
-): readonly ExportedNode[] {
+): readonly [object: ExportedNode, ...members: ExportedNode[]] {
   const member: ObjectMember | undefined = objectMember(parentType, name);
   if (member === undefined) throw new Error(`${parentType.name} has no member ${name}`);
   const type = as ?? member.model;

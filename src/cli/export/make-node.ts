@@ -77,6 +77,11 @@ export function objectNode(
   };
 }
 
+/** The object as an event notifier under another one. */
+export function notifier(object: ExportedNode, above: NodeRef): ExportedNode {
+  return { ...object, isNotifier: true, references: [...object.references, from("HasNotifier", above)] };
+}
+
 /** A method with the description of its arguments. Many objects share it. */
 export function methodNodes(model: MethodModel, parent: Reference): readonly ExportedNode[] {
   const { name, text } = model;

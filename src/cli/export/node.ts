@@ -11,6 +11,7 @@ export const standardNodes = {
   HasSubtype: 45,
   HasProperty: 46,
   HasComponent: 47,
+  HasNotifier: 48,
   BaseObjectType: 58,
   FolderType: 61,
   BaseDataVariableType: 63,
@@ -18,6 +19,7 @@ export const standardNodes = {
   Mandatory: 78,
   Optional: 80,
   ObjectsFolder: 85,
+  Server: 2253,
   MultiStateValueDiscreteType: 11238,
   OptionalPlaceholder: 11508,
   AnalogUnitType: 17497,
@@ -87,6 +89,8 @@ export interface ExportedNode {
   readonly parent: NodeRef | null;
   readonly references: readonly Reference[];
   readonly isAbstract: boolean;
+  /** An object at which clients subscribe to events. */
+  readonly isNotifier?: true;
   /** Null: it is no variable. */
   readonly variable: VariableFacts | null;
   /** Null: it is no method. */

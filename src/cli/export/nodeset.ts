@@ -29,6 +29,8 @@ const elements: Readonly<Record<ExportedNode["kind"], string>> = {
 
 /** The access level of tags that operators may write. */
 const READ_AND_WRITE = 3;
+/** The EventNotifier of an object at which clients subscribe to events. */
+const SUBSCRIBE_TO_EVENTS = 1;
 
 /** The tag with the hash while the gateway runs. */
 const HASH_PATH = "Gateway.ModelHash";
@@ -108,12 +110,13 @@ function argumentXml({ name, text }: MethodArgument): string {
 }
 
 function attributesXml(node: ExportedNode): string {
-  const { path, parent, browseName, hasStandardName, isAbstract, variable } = node;
+  const { path, parent, browseName, hasStandardName, isAbstract, isNotifier, variable } = node;
   const attributes: ReadonlyArray<readonly [name: string, value: string | number] | null> = [
     ["NodeId", `ns=1;s=${path}`],
     ["BrowseName", `${hasStandardName ? "" : "1:"}${browseName}`],
     parent === null ? null : ["ParentNodeId", nodeId(parent)],
     isAbstract ? ["IsAbstract", "true"] : null,
+    isNotifier ? ["EventNotifier", SUBSCRIBE_TO_EVENTS] : null,
     ...(variable === null ? [] : variableAttributes(variable)),
   ];
   return attributes

@@ -54,6 +54,7 @@ export function addGatewayTags(
   cluster: ClusterView | null,
 ): GatewayTags {
   const folder = builder.root("Gateway", cluster === null ? gatewayType : clusterGatewayType);
+  builder.addNotifier(folder, null);
   const hold = addHoldTags(builder, folder, null, holdParts);
   const tags = builder.tags(folder, gatewayTags);
   const alarms = addAlarmTags(builder, folder, null, alarmParts);

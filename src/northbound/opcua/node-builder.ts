@@ -78,6 +78,8 @@ export interface NodeBuilder {
   root(name: string, type: ObjectModel | NamedText): Folder;
   /** An object, as the type of its parent declares it. */
   folder(parent: Folder, name: string): Folder;
+  /** Makes an object an event notifier, under the notifier `above`; null: under the Server object. */
+  addNotifier(folder: Folder, above: Folder | null): void;
   /** Changes the type of an object to one that extends its present type. */
   retype(folder: Folder, model: ObjectModel): Folder;
   /** Removes an object from its parent. Returns a function that puts it back. */
@@ -154,6 +156,8 @@ export function createNodeBuilder(
       });
       return { node, ...placeOf(path), model: member?.model ?? null };
     },
+    addNotifier: ({ node }, above) =>
+      nodes.addNotifier(above?.node ?? addressSpace.rootFolder.objects.server, node),
     retype(folder, model) {
       nodes.retype(folder.node, types.idOf(model));
       return { ...folder, model };

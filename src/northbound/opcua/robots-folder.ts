@@ -24,6 +24,7 @@ export interface RobotsFolder {
  */
 export function addRobotsFolder(builder: NodeBuilder, run: string): RobotsFolder {
   const robots = builder.root("Robots", robotsType);
+  builder.addNotifier(robots, null);
   const { NodeVersion: version, NodesMissing: nodesMissing } = builder.tags(robots, robotsTags);
   const folders = new Map<string, Folder>();
   let added: Folder[] = [];
@@ -31,6 +32,7 @@ export function addRobotsFolder(builder: NodeBuilder, run: string): RobotsFolder
   return {
     list(name) {
       const folder = builder.folder(robots, name);
+      builder.addNotifier(folder, robots);
       folders.set(name, folder);
       added.push(folder);
     },

@@ -65,10 +65,16 @@ export function addStationFolder(
       hidden.delete(name);
       hiddenNodes.delete(nodeName(name));
     }
-    root ??= builder.root("Stations", stationsType);
+    root ??= addRoot();
     const found = made.get(name) ?? addStation(builder, root, station, loadOf(name), parts);
     made.set(name, found);
     return found.folder;
+  }
+
+  function addRoot(): Folder {
+    const folder = builder.root("Stations", stationsType);
+    builder.addNotifier(folder, null);
+    return folder;
   }
 
   function hide(name: string, { folder }: StationNodes): void {
@@ -130,6 +136,7 @@ function addStation(
   { slots, alarms, stations, permits, acts, addWritable, robots }: StationFolderParts,
 ) {
   const folder = builder.folder(root, nodeName(name));
+  builder.addNotifier(folder, root);
   const permit = needsPermit ? addPermitTags(builder, folder, name, { permits, acts, addWritable }) : null;
   const tags = addStationTags(builder, folder, name, {
     shown: stations.shown,

@@ -217,7 +217,12 @@ describe("a NodeId of no robot", () => {
 describe("the folder of all robots", () => {
   it("lists every known robot, counts those whose nodes are missing, and has a version", async () => {
     const browse = async () => {
-      const result = await caller.session.browse({ nodeId: id("Robots"), nodeClassMask: 1, resultMask: 63 });
+      const result = await caller.session.browse({
+        nodeId: id("Robots"),
+        referenceTypeId: "HasComponent",
+        nodeClassMask: 1,
+        resultMask: 63,
+      });
       return (result.references ?? []).filter(({ isForward }) => isForward).length;
     };
     const version = await caller.value("Robots.NodeVersion");

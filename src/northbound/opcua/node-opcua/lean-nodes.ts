@@ -3,6 +3,7 @@ import {
   type AddressSpace,
   type BaseNode,
   type DataType,
+  EventNotifierFlags,
   type INamespace,
   LocalizedText,
   NodeClass,
@@ -65,6 +66,8 @@ export interface LeanNodes {
    * has no references back to them.
    */
   share(parent: Parent, shared: UAMethod | UAVariable | UAObject, as: "component" | "property"): void;
+  /** Makes an object an event notifier: its events are sent to its subscribers and to those of `above`. */
+  addNotifier(above: UAObject, object: UAObject): void;
   /** Gives an object another type. */
   retype(object: UAObject, type: NodeId): void;
   /**
@@ -194,6 +197,10 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
       return variable;
     },
     share: (parent, shared, as) => references.share(parent, shared, relations[as]),
+    addNotifier(above, object) {
+      object.setEventNotifier(EventNotifierFlags.SubscribeToEvents);
+      references.link(above, object, relations.notifier);
+    },
     retype: references.retype,
     detach(parent, object) {
       const attach = references.unlink(parent, object);

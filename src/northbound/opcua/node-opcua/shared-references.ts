@@ -18,7 +18,7 @@ export interface Relation {
 
 /** The references of nodes, which many nodes share. */
 export interface SharedReferences {
-  readonly relations: Readonly<Record<"component" | "property", Relation>>;
+  readonly relations: Readonly<Record<"component" | "property" | "notifier", Relation>>;
   /** References to the type and to the parent: two for each of them are enough for all nodes. */
   of(type: NodeId, parent: BaseNode, relation: Relation): UAReference[];
   /** A reference which says whether instances of a type have a member. */
@@ -27,11 +27,13 @@ export interface SharedReferences {
   adopt(parent: BaseNode, child: BaseNode, relation: Relation): void;
   /** The tags of a folder refer to the same nodes: all share the map of the first. */
   shareAmongTags(tag: BaseNode, parent: BaseNode): void;
+  /** Adds references from a parent to a node that exists, and back. */
+  link(parent: BaseNode, child: BaseNode, relation: Relation): void;
   /** Adds a reference from `parent` to a shared node, which has no references back. */
   share(parent: BaseNode, shared: BaseNode, relation: Relation): void;
   /** Gives an object another type. */
   retype(object: BaseNode, type: NodeId): void;
-  /** Removes the reference from the parent to its child. Returns a function that restores it. */
+  /** Removes the references from the parent to its child. Returns a function that restores them. */
   unlink(parent: BaseNode, child: BaseNode): () => void;
   /** The children of a node that it does not share with others. */
   childrenOf(parent: BaseNode): readonly BaseNode[];
@@ -53,7 +55,7 @@ interface ParentRecord {
   readonly _back_referenceIdx: Map<unknown, UAReference & { readonly node?: BaseNode }>;
 }
 
-const { HasComponent, HasProperty, HasTypeDefinition, HasModellingRule } = ReferenceTypeIds;
+const { HasComponent, HasProperty, HasNotifier, HasTypeDefinition, HasModellingRule } = ReferenceTypeIds;
 
 export function createSharedReferences(addressSpace: AddressSpace): SharedReferences {
   const space = lower<LowerAddressSpace>(addressSpace, "normalizeReferenceType");
@@ -91,25 +93,32 @@ export function createSharedReferences(addressSpace: AddressSpace): SharedRefere
     return relation.toLastParent as UAReference;
   }
 
+  function adopt(parent: BaseNode, child: BaseNode, { type }: Relation): void {
+    const fromParent = keyed(
+      space.normalizeReferenceType({
+        referenceType: type.nodeId,
+        _referenceType: type,
+        nodeId: child,
+        isForward: true,
+      }),
+    );
+    lower<LowerNode>(parent, "_add_backward_reference")._add_backward_reference(fromParent);
+  }
+
   return {
     relations: {
       component: relation(addressSpace, HasComponent),
       property: relation(addressSpace, HasProperty),
+      notifier: relation(addressSpace, HasNotifier),
     },
     of(type, parent, relation) {
       return [toType(type), toParent(parent, relation)];
     },
     rule: (rule) => cached(ruleReferences, rule, () => reference(types.rule, rule, true)),
-    adopt(parent, child, { type }) {
-      const fromParent = keyed(
-        space.normalizeReferenceType({
-          referenceType: type.nodeId,
-          _referenceType: type,
-          nodeId: child,
-          isForward: true,
-        }),
-      );
-      lower<LowerNode>(parent, "_add_backward_reference")._add_backward_reference(fromParent);
+    adopt,
+    link(parent, child, relation) {
+      lower<LowerNode>(child, "__addReference").__addReference(toParent(parent, relation));
+      adopt(parent, child, relation);
     },
     shareAmongTags(tag, parent) {
       const record = recordOf<NodeRecord>(tag, "_referenceIdx");
@@ -130,13 +139,13 @@ export function createSharedReferences(addressSpace: AddressSpace): SharedRefere
     },
     unlink(parent, child) {
       const { _back_referenceIdx: references } = recordOf<ParentRecord>(parent, "_back_referenceIdx");
-      const [found] = [...references].filter(([, { node }]) => node === child);
-      if (found === undefined) throw new Error("the parent does not refer to the child");
+      const found = [...references].filter(([, { node }]) => node === child);
+      if (found.length === 0) throw new Error("the parent does not refer to the child");
       const clear = () => lower<LowerNode>(parent, "_clear_caches")._clear_caches();
-      references.delete(found[0]);
+      for (const [key] of found) references.delete(key);
       clear();
       return () => {
-        references.set(...found);
+        for (const entry of found) references.set(...entry);
         clear();
       };
     },
