@@ -27,7 +27,7 @@ export function Command({ commandKey }: { readonly commandKey: string }) {
       <h1>
         {operationText(command)} <Word {...commandWord(command)} />
       </h1>
-      <p class="first">{meaningText(command)}</p>
+      <p class="first">{meaningText(command).replace(/[^.]$/, "$&.")}</p>
       {command.outcome === "unknown" && (
         <p class="warning">
           <Says

@@ -149,7 +149,9 @@ function Peers({ connections }: { readonly connections: readonly Connection[] })
           cells: [
             say(`peer.${peer.kind}`),
             <span class="id">{peer.name}</span>,
-            <span class="id">{peer.client}</span>,
+            <span class="id one-line" title={peer.client ?? undefined}>
+              {peer.client}
+            </span>,
             <span class="number">{peer.address}</span>,
             <Word word={word(peer.state)} emphasis={peerEmphasis[peer.state]} />,
             <Ago iso={peer.since} />,

@@ -1,7 +1,7 @@
 export const plant = {
   tags: "Variablen",
   "tags.search": "Suche",
-  "tags.words": "Wörter der Adresse",
+  "tags.words": "Adresse",
   "tags.robot": "Roboter",
   "tags.protocol": "Protokoll",
   "tags.any": "alle",

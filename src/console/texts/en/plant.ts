@@ -1,7 +1,7 @@
 export const plant = {
   tags: "Tags",
   "tags.search": "Search",
-  "tags.words": "Words of its address",
+  "tags.words": "Address",
   "tags.robot": "Robot",
   "tags.protocol": "Protocol",
   "tags.any": "any",
