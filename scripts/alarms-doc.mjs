@@ -30,7 +30,7 @@ The first line lists the alarms that stand; the second acknowledges those that s
 | *ack* | only an acknowledgement ends it |
 | *cluster* | only [two boxes that are one gateway](cluster.md) have it |
 
-An operator of the robot may acknowledge; an alarm of no robot needs an operator of all robots. A robot in the
+An operator of the robot may acknowledge and comment; an alarm of no robot needs an operator of all robots. A robot in the
 workshop is [out of service](mqtt.md#a-robot-out-of-service): its alarms rest.
 `;
 

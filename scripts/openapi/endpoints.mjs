@@ -31,7 +31,19 @@ export const endpoints = [
   one("/floor", "What the configuration says of the floor (web.floor).", "FloorSettings"),
   list("/stations", "The stations of the configuration.", "Stations"),
   list("/alarms", "The alarms that stand, the most urgent first.", "Alarms"),
-  put("/alarms/{id}/acknowledgement", "Acknowledges an alarm.", "It is acknowledged.", "Acknowledgement"),
+  {
+    ...put(
+      "/alarms/{id}/acknowledgement",
+      "Acknowledges an alarm.",
+      "It is acknowledged.",
+      "Acknowledgement",
+    ),
+    body: "AcknowledgementRequest",
+  },
+  {
+    ...put("/alarms/{id}/comment", "Comments on an alarm.", "The alarm has the comment.", "Commented"),
+    body: "CommentRequest",
+  },
   {
     ...list(
       "/commands",

@@ -13,10 +13,11 @@ import { endWithReader } from "./unread-output.ts";
 
 interface AckOptions extends ControlOptions {
   readonly all?: boolean;
+  readonly comment?: string;
 }
 
 const ANSWER_MS = 5_000;
-/** The exit code of a refused acknowledgement, like that of a refused command. */
+/** The exit code of what was refused, like that of a refused command. */
 const REFUSED = 4;
 
 const listHelp = `
@@ -29,9 +30,19 @@ configuration's rights. Exit codes: 0 all are acknowledged, 4 one was refused, 1
 
 Examples:
   sudo fleetgate alarms ack ROBOT_LOST-mf3k2q
+  sudo fleetgate alarms ack ROBOT_LOST-mf3k2q --comment "in the workshop"
   sudo fleetgate alarms ack --all`;
+const commentHelp = `
+The comment takes the place of an earlier one. Your user needs the role operator in the configuration's
+rights. Exit codes: 0 the alarm has it, 4 it was refused, 1 no gateway answers.
 
-/** `fleetgate alarms`: lists the alarms of the gateway of this machine, and acknowledges them. */
+Examples:
+  sudo fleetgate alarms comment ROBOT_LOST-mf3k2q "in the workshop until noon"`;
+
+/**
+ * `fleetgate alarms`: lists the alarms of the gateway of this machine, acknowledges them, and comments on
+ * them.
+ */
 export function alarmsCommand(): Command {
   const list = socketOptions(
     new Command("list").description("list the alarms that stand, the most urgent first"),
@@ -42,13 +53,25 @@ export function alarmsCommand(): Command {
   const ack = socketOptions(new Command("ack").description("acknowledge alarms: somebody has seen them"))
     .argument("[id...]", "alarms, by the id that the list shows")
     .option("--all", "all that stand now")
+    .option("--comment <text>", "for the other users")
     .option("--json", "print one JSON object a line")
     .addHelpText("after", ackHelp)
     .action((ids: readonly string[], options: AckOptions) => exitWith(() => acknowledge(ids, options)));
+  const comment = socketOptions(
+    new Command("comment").description("comment on an alarm, for the other users"),
+  )
+    .argument("<id>", "the alarm, by the id that the list shows")
+    .argument("<text>", "1 to 256 printable characters")
+    .option("--json", "print a JSON object")
+    .addHelpText("after", commentHelp)
+    .action((id: string, text: string, options: ControlOptions) =>
+      exitWith(() => commentOn(id, text, options)),
+    );
   return new Command("alarms")
-    .description("list or acknowledge the alarms of the gateway of this machine")
+    .description("list, acknowledge or comment on the alarms of the gateway of this machine")
     .addCommand(list, { isDefault: true })
-    .addCommand(ack);
+    .addCommand(ack)
+    .addCommand(comment);
 }
 
 async function listAlarms(options: ControlOptions): Promise<number> {
@@ -58,7 +81,7 @@ async function listAlarms(options: ControlOptions): Promise<number> {
   const alarms = listOf(answer, "alarms");
   if (alarms.length === 0) return print("no alarm stands", exitCodes.ok);
   const rows = alarmRows(alarms);
-  const lines = alarms.flatMap((alarm, at) => [rows[at] ?? "", `    ${textOf(alarm, "advice")}`]);
+  const lines = alarms.flatMap((alarm, at) => [rows[at] ?? "", ...detailsOf(alarm)]);
   return print(lines.join("\n"), exitCodes.ok);
 }
 
@@ -71,12 +94,31 @@ async function acknowledge(ids: readonly string[], options: AckOptions): Promise
   if (wanted.length === 0 && options.json !== true) print("nothing is to be acknowledged", exitCodes.ok);
   let code: number = exitCodes.ok;
   for (const id of wanted) {
-    const answer = await acknowledgeOne(socketPath, id, signal);
+    const body = options.comment === undefined ? {} : { body: { comment: options.comment } };
+    const answer = await putOf(socketPath, id, "acknowledgement", body, signal);
     if (answer.outcome !== undefined) code = REFUSED;
-    const standing = answer.code === "MALFORMED" ? await askList("alarms", socketPath, signal) : {};
-    print(options.json === true ? jsonLine(answer) : answerText(id, answer, standing), code);
+    await printAnswer(socketPath, id, answer, options, signal);
   }
   return code;
+}
+
+async function commentOn(id: string, comment: string, options: ControlOptions): Promise<number> {
+  const socketPath = await findSocket(options);
+  const signal = stopSignal();
+  const answer = await putOf(socketPath, id, "comment", { body: { comment } }, signal);
+  await printAnswer(socketPath, id, answer, options, signal);
+  return answer.outcome === undefined ? exitCodes.ok : REFUSED;
+}
+
+async function printAnswer(
+  socketPath: string,
+  id: string,
+  answer: JsonObject,
+  { json }: ControlOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const standing = answer.code === "MALFORMED" ? await askList("alarms", socketPath, signal) : {};
+  print(json === true ? jsonLine(answer) : answerText(id, answer, standing), exitCodes.ok);
 }
 
 function unacknowledged(answer: JsonObject): readonly string[] {
@@ -85,9 +127,15 @@ function unacknowledged(answer: JsonObject): readonly string[] {
   );
 }
 
-async function acknowledgeOne(socketPath: string, id: string, signal: AbortSignal): Promise<JsonObject> {
-  const path = `/api/v1/alarms/${encodeURIComponent(id)}/acknowledgement`;
-  const request = { method: "PUT", path, timeoutMs: ANSWER_MS } as const;
+async function putOf(
+  socketPath: string,
+  id: string,
+  what: "acknowledgement" | "comment",
+  body: { readonly body?: JsonObject },
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  const path = `/api/v1/alarms/${encodeURIComponent(id)}/${what}`;
+  const request = { method: "PUT", path, timeoutMs: ANSWER_MS, ...body } as const;
   return outcomeOf(id, await askGateway(socketPath, request, signal));
 }
 
@@ -95,7 +143,8 @@ async function acknowledgeOne(socketPath: string, id: string, signal: AbortSigna
 function answerText(id: string, answer: JsonObject, standing: JsonObject): string {
   if (answer.outcome === undefined) {
     const message = textOf(answer, "message");
-    const done = `${plain(id)}: acknowledged by ${textOf(answer, "acknowledged_by")}`;
+    const by = textOf(answer, "acknowledged_by");
+    const done = `${plain(id)}: ${by === "" ? "has the comment" : `acknowledged by ${by}`}`;
     return message === "" ? done : `${done}\n  ${message}`;
   }
   const text = `${plain(id)}: refused: ${textOf(answer, "code")}\n  ${textOf(answer, "message")}`;
@@ -104,6 +153,12 @@ function answerText(id: string, answer: JsonObject, standing: JsonObject): strin
     listOf(standing, "alarms").map((alarm) => textOf(alarm, "id")),
   );
   return meant === undefined ? text : `${text}\n  the nearest alarm is ${meant}`;
+}
+
+function detailsOf(alarm: JsonObject): readonly string[] {
+  const comment = textOf(alarm, "comment");
+  const by = textOf(alarm, "commented_by");
+  return [`    ${textOf(alarm, "advice")}`, ...(comment === "" ? [] : [`    ${by}: ${comment}`])];
 }
 
 /** Alarms in a table; the last column has their texts. */

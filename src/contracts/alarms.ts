@@ -15,7 +15,9 @@ export interface AlarmConditionSink {
   /** The active or unacknowledged alarm with this id. */
   find(id: string): Alarm | undefined;
   /** Does nothing if no alarm has this id, or if it is acknowledged. */
-  acknowledge(id: string, by: Source): void;
+  acknowledge(id: string, by: Source, comment?: string): void;
+  /** Does nothing if no alarm has this id. */
+  comment(id: string, by: Source, text: string): void;
   /** The alarms of a robot out of service rest; its commands are not affected. */
   putOutOfService(robotId: RobotId, isOut: boolean): void;
   isOutOfService(robotId: RobotId): boolean;

@@ -26,6 +26,7 @@ export const ACT_TEXT_CHARACTERS = 256;
 const robot_id = { type: "text", text: "the robot" } as const;
 const station = { type: "text", text: "a station of the configuration" } as const;
 const hold = { type: "boolean", text: "`true` holds, `false` lifts the hold" } as const;
+const alarm_id = { type: "text", text: "the `id` of the alarm" } as const;
 const user = {
   type: "text",
   isOptional: true,
@@ -50,7 +51,14 @@ export const acts = {
     isLevel: true,
     role: "operator",
     right: "acknowledge alarms",
-    fields: { alarm_id: { type: "text", text: "the `id` of the alarm" } },
+    fields: { alarm_id, comment: { type: "text", isOptional: true, text: "for the other users" } },
+  },
+  CommentAlarm: {
+    text: "comments on an alarm, in place of its earlier comment",
+    isLevel: true,
+    role: "operator",
+    right: "comment on alarms",
+    fields: { alarm_id, comment: { type: "text", text: "for the other users" } },
   },
   SetOutOfService: {
     text: "takes a robot out of service, or puts it back",

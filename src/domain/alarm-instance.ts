@@ -48,7 +48,7 @@ export function stateAlarm(
   before: AlarmInstance | null,
   { code, source }: Pick<AlarmInstance, "code" | "source">,
   condition: AlarmCondition,
-  { monotonicMs }: AlarmMoment,
+  { nowMs, monotonicMs }: AlarmMoment,
 ): AlarmStep {
   if (before === null) {
     const instance = condition.holds ? begin(code, source, condition, monotonicMs) : null;
@@ -63,7 +63,7 @@ export function stateAlarm(
     changedAtMs: isChanged ? monotonicMs : before.changedAtMs,
     isConfirmed: true,
   };
-  return condition.holds ? sayAgain(instance) : { instance, transition: null };
+  return condition.holds ? sayAgain(instance, nowMs) : { instance, transition: null };
 }
 
 function isSame(a: AlarmCondition, b: AlarmCondition): boolean {
@@ -80,10 +80,10 @@ function begin(
 }
 
 /** An active alarm with another text has occurred once more, and must be acknowledged again. */
-function sayAgain(instance: AlarmInstance): AlarmStep {
+function sayAgain(instance: AlarmInstance, nowMs: number): AlarmStep {
   const { alarm } = instance;
   if (alarm === null || !alarm.isActive || isSaid(instance, alarm)) return { instance, transition: null };
-  return raised(instance, alarm, "active");
+  return raised(instance, alarm, "active", nowMs);
 }
 
 function isSaid({ condition, code }: AlarmInstance, alarm: Alarm): boolean {
@@ -94,9 +94,18 @@ function severityOf(code: AlarmCode, { severity }: AlarmCondition): number {
   return severity ?? alarmRule(code).severity;
 }
 
-function raised(instance: AlarmInstance, before: Alarm, from: AlarmTransition["from"]): AlarmStep {
-  const alarm: Alarm = {
-    ...before,
+/** The alarm with another state, as its next revision. */
+function changed(alarm: Alarm, change: Partial<Alarm>, nowMs: number): Alarm {
+  return { ...alarm, ...change, revision: alarm.revision + 1, changedAtMs: nowMs };
+}
+
+function raised(
+  instance: AlarmInstance,
+  before: Alarm,
+  from: AlarmTransition["from"],
+  nowMs: number,
+): AlarmStep {
+  const change = {
     severity: severityOf(instance.code, instance.condition),
     text: instance.condition.text,
     isActive: true,
@@ -104,6 +113,7 @@ function raised(instance: AlarmInstance, before: Alarm, from: AlarmTransition["f
     occurrences: before.occurrences + 1,
     acknowledged: null,
   };
+  const alarm = changed(before, change, nowMs);
   return { instance: { ...instance, alarm, dismissed: null }, transition: { from, to: "active", alarm } };
 }
 
@@ -140,11 +150,12 @@ export function dueAlarm(
   if (condition.holds) {
     if (isSuppressed) return { instance, transition: null };
     const first = { id: nextId(), code, source, severity: 0, text: "", isActive: false, sinceMs: nowMs };
-    const fresh: Alarm = { ...first, returnedAtMs: null, occurrences: 0, acknowledged: null };
-    return raised(instance, alarm ?? fresh, "inactive");
+    const untouched = { returnedAtMs: null, occurrences: 0, acknowledged: null, comment: null };
+    const fresh: Alarm = { ...first, ...untouched, revision: 0, changedAtMs: nowMs };
+    return raised(instance, alarm ?? fresh, "inactive", nowMs);
   }
   if (alarm === null) return { instance: null, transition: null };
-  const returned: Alarm = { ...alarm, isActive: false, returnedAtMs: nowMs };
+  const returned = returnedAlarm(alarm, nowMs);
   const isOver = alarm.acknowledged !== null || alarmRule(code).ends === "either";
   return {
     instance: isOver ? null : { ...instance, alarm: returned },
@@ -152,14 +163,41 @@ export function dueAlarm(
   };
 }
 
-/** A user acknowledges the alarm. A second acknowledgement changes nothing. */
-export function acknowledgeAlarm(instance: AlarmInstance, by: Source, { nowMs }: AlarmMoment): AlarmStep {
+function returnedAlarm(alarm: Alarm, nowMs: number): Alarm {
+  return changed(alarm, { isActive: false, returnedAtMs: nowMs }, nowMs);
+}
+
+/** A user comments on the alarm; the newest comment counts. */
+export function commentAlarm(
+  instance: AlarmInstance,
+  by: Source,
+  text: string,
+  { nowMs }: AlarmMoment,
+): AlarmStep {
+  const { alarm } = instance;
+  if (alarm === null) return { instance, transition: null };
+  const commented = changed(alarm, { comment: { text, by, atMs: nowMs } }, nowMs);
+  return { instance: { ...instance, alarm: commented }, transition: null };
+}
+
+/**
+ * A user acknowledges the alarm. A second acknowledgement changes nothing.
+ *
+ * @param comment undefined: the comment stays as it is
+ */
+export function acknowledgeAlarm(
+  instance: AlarmInstance,
+  by: Source,
+  comment: string | undefined,
+  { nowMs }: AlarmMoment,
+): AlarmStep {
   const { alarm, code, condition, isConfirmed } = instance;
   if (alarm === null) return { instance, transition: null };
   // The condition is of an earlier run, and nothing sets it any more: its robot may have left the fleet for
   // good.
   if (alarm.acknowledged !== null) return { instance: isConfirmed ? instance : null, transition: null };
-  const acknowledged: Alarm = { ...alarm, acknowledged: { by, atMs: nowMs } };
+  const said = comment === undefined ? {} : { comment: { text: comment, by, atMs: nowMs } };
+  const acknowledged = changed(alarm, { ...said, acknowledged: { by, atMs: nowMs } }, nowMs);
   const from = alarm.isActive ? "active" : "inactive";
   const transition: AlarmTransition = { from, to: "acknowledged", alarm: acknowledged };
   switch (alarmRule(code).ends) {
@@ -182,6 +220,6 @@ export function restAlarm(instance: AlarmInstance, { nowMs, monotonicMs }: Alarm
     ? { ...instance, alarm: null, dismissed: null, changedAtMs: monotonicMs }
     : null;
   if (alarm === null || !alarm.isActive) return { instance: resting, transition: null };
-  const returned: Alarm = { ...alarm, isActive: false, returnedAtMs: nowMs };
-  return { instance: resting, transition: { from: "active", to: "inactive", alarm: returned } };
+  const transition = { from: "active", to: "inactive", alarm: returnedAlarm(alarm, nowMs) } as const;
+  return { instance: resting, transition };
 }

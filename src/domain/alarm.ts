@@ -268,6 +268,12 @@ export interface Alarm {
   /** How often it has occurred since then. */
   readonly occurrences: number;
   readonly acknowledged: { readonly by: Source; readonly atMs: number } | null;
+  /** The newest comment. */
+  readonly comment: { readonly text: string; readonly by: Source; readonly atMs: number } | null;
+  /** Counts its changes, from 1. It is kept, so that `id` and `revision` name a change over restarts. */
+  readonly revision: number;
+  /** Wall time of the newest change. */
+  readonly changedAtMs: number;
 }
 
 /** The key of a source, for maps and files. */

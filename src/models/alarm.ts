@@ -22,6 +22,9 @@ export const alarmModel = z.strictObject({
   occurrences: z.int().min(1),
   acknowledged_by: user.nullable(),
   acknowledged_at: time.nullable(),
+  comment: z.string().nullable(),
+  commented_by: user.nullable(),
+  commented_at: time.nullable(),
 });
 
 export type AlarmView = ViewOf<typeof alarmModel>;
@@ -31,7 +34,7 @@ export const MOST_ALARMS = 200;
 
 export function alarmOf(alarm: Alarm): AlarmView {
   const { cause, advice } = alarmRule(alarm.code);
-  const { acknowledged } = alarm;
+  const { acknowledged, comment } = alarm;
   return {
     id: alarm.id,
     code: alarm.code,
@@ -47,6 +50,9 @@ export function alarmOf(alarm: Alarm): AlarmView {
     occurrences: alarm.occurrences,
     acknowledged_by: acknowledged === null ? null : holderName(acknowledged.by),
     acknowledged_at: acknowledged === null ? null : timeText(acknowledged.atMs),
+    comment: comment?.text ?? null,
+    commented_by: comment === null ? null : holderName(comment.by),
+    commented_at: comment === null ? null : timeText(comment.atMs),
   };
 }
 

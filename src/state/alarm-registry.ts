@@ -15,6 +15,7 @@ import {
   type AlarmTransition,
   acknowledgeAlarm,
   alarmDueAtMs,
+  commentAlarm,
   dueAlarm,
   restAlarm,
   stateAlarm,
@@ -96,12 +97,12 @@ export function createAlarmRegistry(
   let events: FleetEvent[] = [];
   let { lastId } = kept;
   /** Whether something was set since time was last considered. */
-  let isDirty = true;
-  let wasFollowing = false;
+  let [isDirty, wasFollowing] = [true, false];
   /** When time alone next changes an alarm, by the monotonic clock. */
   let nextDueMs = Number.POSITIVE_INFINITY;
   for (const alarm of kept.alarms) pages.put(keptInstance(alarm, clock.monotonicMs()));
 
+  const note = (source: AlarmSource) => void changed.set(alarmSourceKey(source), source);
   const report = (each: AlarmTransition) => void events.push(eventOf(each, moment(), eventId(each)));
   const moment = (): AlarmMoment => ({ nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() });
 
@@ -110,16 +111,19 @@ export function createAlarmRegistry(
     isDirty = true;
     if (instance !== null) pages.put(instance);
     else pages.remove(before);
-    if ((instance?.alarm ?? null) !== before.alarm) changed.set(alarmSourceKey(before.source), before.source);
+    if ((instance?.alarm ?? null) !== before.alarm) note(before.source);
     if (transition !== null) report(transition);
   }
 
-  const note = (source: AlarmSource) => void changed.set(alarmSourceKey(source), source);
   const followed = createAlarmFollower(pages, clock, note, report);
 
   /** Whether it begins and ends with the leader's. */
-  function isFollower(alarm: Pick<Alarm, "code" | "source">): boolean {
-    return sharing?.isFollowing() === true && !isOfBox(alarm);
+  const isFollower = (alarm: Pick<Alarm, "code" | "source">) =>
+    sharing?.isFollowing() === true && !isOfBox(alarm);
+
+  function change(id: string, step: (instance: AlarmInstance, now: AlarmMoment) => AlarmStep): void {
+    const instance = pages.instances().find(({ alarm }) => alarm?.id === id);
+    if (instance !== undefined) settle(instance, step(instance, moment()));
   }
 
   function nextId(code: AlarmCode): string {
@@ -163,17 +167,14 @@ export function createAlarmRegistry(
     },
     find: (id) => pages.active().find((alarm) => alarm.id === id),
     holds: (source, code) => pages.find(source, code)?.condition.holds === true,
-    acknowledge(id, by) {
-      const instance = pages.instances().find(({ alarm }) => alarm?.id === id);
-      if (instance !== undefined) settle(instance, acknowledgeAlarm(instance, by, moment()));
-    },
+    acknowledge: (id, by, comment) => change(id, (each, now) => acknowledgeAlarm(each, by, comment, now)),
+    comment: (id, by, text) => change(id, (each, now) => commentAlarm(each, by, text, now)),
     putOutOfService(robotId, isOut) {
       const source: AlarmSource = { kind: "robot", robotId };
       isDirty = true;
-      changed.set(alarmSourceKey(source), source);
-      if (!isOut) outOfService.delete(robotId);
-      else outOfService.add(robotId);
-      if (!isOut) return;
+      note(source);
+      if (!isOut) return void outOfService.delete(robotId);
+      outOfService.add(robotId);
       for (const instance of pages.instances(source)) settle(instance, restAlarm(instance, moment()));
     },
     isOutOfService: (robotId) => outOfService.has(robotId),

@@ -137,8 +137,8 @@ const numberCodec: Codec<number> = {
 
 function isAlarm(json: unknown): json is Alarm {
   if (!isJsonObject(json)) return false;
-  const { id, code, source, severity, text, isActive, sinceMs, returnedAtMs, occurrences, acknowledged } =
-    json;
+  const { id, code, source, severity, text, isActive, sinceMs, returnedAtMs, occurrences } = json;
+  const { acknowledged, comment, revision, changedAtMs } = json;
   return (
     typeof id === "string" &&
     typeof code === "string" &&
@@ -150,7 +150,10 @@ function isAlarm(json: unknown): json is Alarm {
     typeof sinceMs === "number" &&
     (returnedAtMs === null || typeof returnedAtMs === "number") &&
     typeof occurrences === "number" &&
-    (acknowledged === null || isAcknowledgement(acknowledged))
+    (acknowledged === null || isByUser(acknowledged)) &&
+    (comment === null || (isJsonObject(comment) && typeof comment.text === "string" && isByUser(comment))) &&
+    typeof revision === "number" &&
+    typeof changedAtMs === "number"
   );
 }
 
@@ -160,7 +163,8 @@ function isSource(json: unknown): json is AlarmSource {
   return json.kind === "gateway" || (json.kind === "station" && typeof json.station === "string");
 }
 
-function isAcknowledgement(json: unknown): boolean {
+/** Whether it says who did something, and when. */
+function isByUser(json: unknown): boolean {
   if (!isJsonObject(json) || typeof json.atMs !== "number" || !isJsonObject(json.by)) return false;
   return typeof json.by.protocol === "string" && typeof json.by.name === "string";
 }

@@ -33,6 +33,25 @@ it("lists the alarms with what to do, without control characters", async () => {
   );
 });
 
+it("comments on an alarm, and lists the comment", async () => {
+  harness.facts.now = { ...wellFacts, alarms: [standingAlarm("ROBOT_LOST", "r1")] };
+  expect(await run("comment", "ROBOT_LOST-1", "in the workshop")).toEqual({
+    code: 0,
+    out: "ROBOT_LOST-1: has the comment",
+    err: "",
+  });
+  expect((await run("list")).out).toMatch(/\n {4}cli:bob: in the workshop$/);
+  expect(await run("ack", "ROBOT_LOST-1", "--comment", "back")).toMatchObject({
+    code: 0,
+    out: "ROBOT_LOST-1: acknowledged by cli:bob",
+  });
+  const { code, out } = await run("comment", "ROBOT_LOSD-1", "x");
+  expect({ code, out }).toMatchObject({
+    code: 4,
+    out: expect.stringContaining("nearest alarm is ROBOT_LOST-1"),
+  });
+});
+
 it("acknowledges alarms by id, or all, and names the nearest for an id that is none", async () => {
   harness.facts.now = {
     ...wellFacts,

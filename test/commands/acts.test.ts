@@ -17,6 +17,7 @@ const rights = [
   { source: plc, role: "engineer" },
   { source: scada, role: "operator" },
 ] as const;
+const longText = "must be text of 1 to 256 printable characters";
 const station = "Dock";
 const robot_id = "AMR01";
 const stations = [{ name: station, destinations: ["D1"], heartbeatMs: 5_000 }] as const;
@@ -54,7 +55,8 @@ describe("the table of acts", () => {
     expect(rows).toEqual([
       "Hold level operator all (robot_id: text, hold: boolean, user?: text)",
       "HoldAll level operator all (hold: boolean, user?: text)",
-      "AcknowledgeAlarm level operator all (alarm_id: text)",
+      "AcknowledgeAlarm level operator all (alarm_id: text, comment?: text)",
+      "CommentAlarm level operator all (alarm_id: text, comment: text)",
       "SetOutOfService level operator all (robot_id: text, out_of_service: boolean)",
       "LeaseRobot level null all (station: text, robot_id: text)",
       "ReleaseRobot level null all (station: text, robot_id: text)",
@@ -89,6 +91,10 @@ describe("the table of acts", () => {
     ["Heartbeat", { station: "Moon", counter: 1 }, 'there is no station "Moon"'],
     ["ResetCounters", { station: "Moon" }, 'there is no station "Moon"'],
     ["AcknowledgeAlarm", { alarm_id: "x" }, 'alarm_id: there is no alarm with the id "x"'],
+    ["CommentAlarm", { alarm_id: "x", comment: "y" }, 'alarm_id: there is no alarm with the id "x"'],
+    ["CommentAlarm", { alarm_id: "x", comment: "" }, `comment: ${longText}`],
+    ["CommentAlarm", { alarm_id: "x", comment: "y".repeat(257) }, `comment: ${longText}`],
+    ["AcknowledgeAlarm", { alarm_id: "x", comment: "a\nb" }, `comment: ${longText}`],
   ])("MALFORMED: refuses %s %j, and audits it", async (name, fields, message) => {
     const harness = await harnessAtDock();
     const outcome = await harness.acts.answer(name, { source: scada, requestId: "7", fields });
@@ -118,6 +124,7 @@ describe("the table of acts", () => {
       ["Hold", { robot_id: "nope", hold: true }, "command robots, which needs operator"],
       ["AcknowledgeAlarm", { alarm_id }, "acknowledge alarms, which needs operator"],
       ["AcknowledgeAlarm", { alarm_id: "x" }, "acknowledge alarms, which needs operator"],
+      ["CommentAlarm", { alarm_id, comment: "y" }, "comment on alarms, which needs operator"],
       [
         "SetOutOfService",
         { robot_id, out_of_service: true },
@@ -153,7 +160,8 @@ describe("what an act has changed", () => {
     for (const _again of [1, 2]) {
       await harness.act("Hold", scada, { robot_id, hold: true });
       await harness.act("HoldAll", scada, { hold: true });
-      await harness.act("AcknowledgeAlarm", scada, { alarm_id });
+      await harness.act("AcknowledgeAlarm", scada, { alarm_id, comment: "seen" });
+      await harness.act("CommentAlarm", scada, { alarm_id, comment: "a jam" });
       await harness.act("SetOutOfService", scada, { robot_id: "AMR02", out_of_service: true });
       await harness.act("LeaseRobot", scada, { station, robot_id });
       await harness.act("Heartbeat", scada, { station, counter: _again });
@@ -164,7 +172,8 @@ describe("what an act has changed", () => {
     expect(logged(harness)).toEqual([
       `scada Hold {"robot_id":"AMR01","hold":true} AMR01 succeeded OK`,
       `scada HoldAll {"hold":true}  succeeded OK`,
-      `scada AcknowledgeAlarm {"alarm_id":"${alarm_id}"} AMR01 succeeded OK`,
+      `scada AcknowledgeAlarm {"alarm_id":"${alarm_id}","comment":"seen"} AMR01 succeeded OK`,
+      `scada CommentAlarm {"alarm_id":"${alarm_id}","comment":"a jam"} AMR01 succeeded OK`,
       `scada SetOutOfService {"robot_id":"AMR02","out_of_service":true} AMR02 succeeded OK`,
       `scada LeaseRobot {"station":"Dock","robot_id":"AMR01"} AMR01 succeeded OK`,
       `plc Hold {"robot_id":"AMR01","hold":false,"user":"mqtt:scada"} AMR01 succeeded OK`,
@@ -177,6 +186,7 @@ describe("what an act has changed", () => {
       "hold Hold",
       "hold HoldAll",
       "alarm AcknowledgeAlarm",
+      "alarm CommentAlarm",
       "alarm SetOutOfService",
       "lease LeaseRobot",
       "hold Hold",
@@ -234,6 +244,7 @@ it("a member of a cluster that stands by takes no act but the begin of a hold", 
     Hold: { robot_id, hold: false },
     HoldAll: { hold: false },
     AcknowledgeAlarm: { alarm_id: raise(harness) },
+    CommentAlarm: { alarm_id: raise(harness), comment: "seen" },
     SetOutOfService: { robot_id, out_of_service: true },
     LeaseRobot: { station, robot_id },
     ReleaseRobot: { station, robot_id },

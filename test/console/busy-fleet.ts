@@ -24,6 +24,9 @@ export const flatBattery: AlarmView = {
   occurrences: 2,
   acknowledged_by: null,
   acknowledged_at: null,
+  comment: null,
+  commented_by: null,
+  commented_at: null,
 };
 
 /** A robot of which a page shows all parts that there are. */

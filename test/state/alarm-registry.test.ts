@@ -119,6 +119,53 @@ describe("acknowledging", () => {
   });
 });
 
+describe("commenting", () => {
+  const shown = () =>
+    registry.of(robot).map(({ revision, comment }) => `${revision} ${comment?.by.name}: ${comment?.text}`);
+
+  it("shows the newest comment and its user, and is no event", () => {
+    says("ROBOT_LOST", true);
+    told();
+    registry.comment(idOf("ROBOT_LOST"), operator, "in the workshop");
+    expect(registry.take()).toEqual({ sources: [robot], events: [] });
+    expect(shown()).toEqual([`2 ${operator.name}: in the workshop`]);
+    registry.comment(idOf("ROBOT_LOST"), { protocol: "mqtt", name: "other" }, "back at noon");
+    expect(shown()).toEqual(["3 other: back at noon"]);
+  });
+
+  it("comes with an acknowledgement, which without a comment keeps the earlier one", () => {
+    says("ROBOT_LOST", true);
+    told();
+    registry.comment(idOf("ROBOT_LOST"), operator, "in the workshop");
+    registry.acknowledge(idOf("ROBOT_LOST"), operator);
+    expect(shown()).toEqual([`3 ${operator.name}: in the workshop`]);
+    says("ROBOT_LOST", true, "something else");
+    registry.acknowledge(idOf("ROBOT_LOST"), operator, "seen");
+    expect(shown()).toEqual([`5 ${operator.name}: seen`]);
+  });
+
+  it("of an id that nobody knows changes nothing", () => {
+    registry.comment("ROBOT_LOST-0", operator, "in the workshop");
+    expect(registry.take()).toEqual({ sources: [], events: [] });
+  });
+});
+
+it("numbers every change of an alarm", () => {
+  const revisions = () => registry.of(robot).map(({ revision }) => revision);
+  says("ROBOT_EXCEPTION", true);
+  clock.advance(2_000);
+  told();
+  expect(revisions()).toEqual([1]);
+  says("ROBOT_EXCEPTION", true, "something else");
+  told();
+  expect(revisions()).toEqual([2]);
+  says("ROBOT_EXCEPTION", false);
+  clock.advance(5_000);
+  told();
+  expect(revisions()).toEqual([3]);
+  expect(registry.of(robot)).toMatchObject([{ changedAtMs: clock.nowMs() }]);
+});
+
 it("the same alarm that comes again before it is acknowledged is counted, under its id", () => {
   says("ROBOT_LOST", true);
   told();

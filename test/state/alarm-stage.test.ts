@@ -161,13 +161,16 @@ describe("a restart", () => {
     const first = openAlarms();
     first.apply(batch(quality("r1", "lost")));
     const [alarm] = first.registry.all();
-    first.registry.acknowledge(alarm?.id ?? "", { protocol: "mqtt", name: "hmi" });
+    first.registry.acknowledge(alarm?.id ?? "", { protocol: "mqtt", name: "hmi" }, "seen");
     first.registry.putOutOfService("r9", true);
     first.apply(batch());
     await first.tables.flushed();
     const { registry } = openAlarms(first.disk);
     expect(registry.all()).toMatchObject([
-      { id: alarm?.id, code: "ROBOT_LOST", isActive: true, acknowledged: { by: { name: "hmi" } } },
+      {
+        ...{ id: alarm?.id, code: "ROBOT_LOST", isActive: true, revision: 2 },
+        ...{ acknowledged: { by: { name: "hmi" } }, comment: { text: "seen" } },
+      },
     ]);
     expect(registry.isOutOfService("r9")).toBe(true);
   });

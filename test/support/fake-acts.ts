@@ -55,6 +55,7 @@ export function createTestActs({
       state() {},
       find: () => undefined,
       acknowledge() {},
+      comment() {},
       putOutOfService() {},
       isOutOfService: () => false,
       storeProblem,

@@ -32,6 +32,9 @@ export function standingAlarm(code: AlarmCode, robotId: string): Alarm {
     returnedAtMs: null,
     occurrences: 1,
     acknowledged: null,
+    comment: null,
+    revision: 1,
+    changedAtMs: 0,
   };
 }
 

@@ -98,12 +98,14 @@ export function createActs({
     run,
     async answer(name, request) {
       const outcome = await run(name, request);
-      const isOfAlarms = name === "AcknowledgeAlarm" || name === "SetOutOfService";
-      if (!isOfAlarms || outcome.outcome === "refused") return outcome;
+      if (!ofAlarms.has(name) || outcome.outcome === "refused") return outcome;
       return { ...outcome, message: (await alarms.storeProblem()) ?? "" };
     },
   };
 }
+
+/** The acts that the alarm store keeps. */
+const ofAlarms: ReadonlySet<ActName> = new Set(["AcknowledgeAlarm", "CommentAlarm", "SetOutOfService"]);
 
 /** Sources that write tags without the right to it, each with a tag. */
 const MOST_REPEATED = 10_000;

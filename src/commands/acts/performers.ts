@@ -2,6 +2,7 @@ import type { ActRequest } from "../../contracts/acts.ts";
 import type { AlarmConditionSink } from "../../contracts/alarms.ts";
 import type { CommandRights } from "../../contracts/commander.ts";
 import type { ActFields, ActName } from "../../domain/acts.ts";
+import type { Alarm } from "../../domain/alarm.ts";
 import { quoted } from "../../domain/clip.ts";
 import type { Source } from "../../domain/command.ts";
 import { holderName } from "../../domain/hold.ts";
@@ -79,22 +80,37 @@ export function createPerformers(
     return before !== undefined && before !== counter;
   }
 
+  /** Changes the alarm with `perform`, unless there is none. */
+  function onAlarm(id: string, perform: (alarm: Alarm) => Outcome): Outcome {
+    const alarm = alarms.find(id);
+    if (alarm !== undefined) return perform(alarm);
+    return refusal("MALFORMED", `alarm_id: there is no alarm with the id ${quoted(id)}`);
+  }
+
   return {
     Hold: (fields, request) => hold(fields.robot_id, fields, request),
     HoldAll: (fields, request) => hold(null, fields, request),
-    AcknowledgeAlarm(fields, { source }) {
-      const { alarm_id } = fields;
-      const alarm = alarms.find(alarm_id);
-      if (alarm === undefined)
-        return refusal("MALFORMED", `alarm_id: there is no alarm with the id ${quoted(alarm_id)}`);
-      const { acknowledged, code } = alarm;
-      if (acknowledged === null) {
-        alarms.acknowledge(alarm_id, source);
-        const change = { alarm: "acknowledged", alarm_id, code, robot_id: robotOfAlarm(alarm) };
-        report("alarm", "AcknowledgeAlarm", fields, source, change);
-      }
-      return done({ acknowledged_by: holderName(acknowledged?.by ?? source) });
-    },
+    AcknowledgeAlarm: (fields, { source }) =>
+      onAlarm(fields.alarm_id, (alarm) => {
+        const { id, acknowledged, code } = alarm;
+        if (acknowledged === null) {
+          alarms.acknowledge(id, source, fields.comment);
+          const change = { alarm: "acknowledged", alarm_id: id, code, robot_id: robotOfAlarm(alarm) };
+          report("alarm", "AcknowledgeAlarm", fields, source, change);
+        }
+        return done({ acknowledged_by: holderName(acknowledged?.by ?? source) });
+      }),
+    CommentAlarm: (fields, { source }) =>
+      onAlarm(fields.alarm_id, (alarm) => {
+        const { id, code, comment } = alarm;
+        const isSame = comment?.text === fields.comment && holderName(comment.by) === holderName(source);
+        if (!isSame) {
+          alarms.comment(id, source, fields.comment);
+          const change = { alarm: "commented", alarm_id: id, code, robot_id: robotOfAlarm(alarm) };
+          report("alarm", "CommentAlarm", fields, source, change);
+        }
+        return done({ commented_by: holderName(source) });
+      }),
     SetOutOfService(fields, { source, isTag }) {
       const { robot_id, out_of_service: isOut } = fields;
       const unknown = isTag === true ? null : holds.refusedName(robot_id);

@@ -20,7 +20,8 @@ const LONGEST_DETAIL = 60;
 const ofActs: Readonly<Record<string, (fields: Readonly<Record<string, unknown>>) => readonly string[]>> = {
   Hold: holdDetails,
   HoldAll: holdDetails,
-  AcknowledgeAlarm: ({ alarm_id: id }) => [word(`${id}`.replace(/-.*$/, ""))],
+  AcknowledgeAlarm: alarmDetails,
+  CommentAlarm: alarmDetails,
   SetOutOfService: ({ out_of_service: isOut }) => [
     say(isOut === true ? "act.outOfService" : "act.inService"),
   ],
@@ -33,6 +34,10 @@ const ofActs: Readonly<Record<string, (fields: Readonly<Record<string, unknown>>
 function holdDetails({ hold, user }: Readonly<Record<string, unknown>>): readonly string[] {
   const lifted = user === undefined ? [] : [say("act.of", { user: `${user}` })];
   return [say(hold === true ? "act.begin" : "act.lift"), ...lifted];
+}
+
+function alarmDetails({ alarm_id: id }: Readonly<Record<string, unknown>>): readonly string[] {
+  return [word(`${id}`.replace(/-.*$/, ""))];
 }
 
 function stationDetails({ station }: Readonly<Record<string, unknown>>): readonly string[] {

@@ -166,6 +166,9 @@ function Alarm({ alarm, choice }: { readonly alarm: AlarmView; readonly choice: 
           : alarm.text}
         <Concerned alarm={alarm} />
       </p>
+      {alarm.comment !== null && alarm.commented_by !== null && (
+        <p>{say("alarms.comment", { comment: alarm.comment, user: alarm.commented_by })}</p>
+      )}
       <p>
         <Says of="alarms.toDo" heading={<strong>{say("alarms.whatToDo")}</strong>} advice={advice} />{" "}
         <small>{say("alarms.cause", { cause })}</small>{" "}

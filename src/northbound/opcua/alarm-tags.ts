@@ -104,7 +104,7 @@ function fillFolder(
     const status = writeAct(
       acts,
       "AcknowledgeAlarm",
-      { alarm_id: alarmId },
+      { alarm_id: alarmId, comment: undefined },
       account,
       StatusCodes.BadNotFound,
     );

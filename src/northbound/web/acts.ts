@@ -18,8 +18,9 @@ interface AlarmRoute {
 /**
  * `PUT /api/v1/hold` and `/api/v1/robots/{robot}/hold` with `{"hold":true|false,"user"?}` answer 200 with the
  * holders. `DELETE /api/v1/robots/{robot}/lease` answers 200 with the lease that it ended. `PUT
- * /api/v1/alarms/{id}/acknowledgement` needs no body, and answers 200 with the user that has acknowledged it,
- * and a message if that is not on the disk yet. Each may be repeated. A refusal is problem+json.
+ * /api/v1/alarms/{id}/acknowledgement` with `{"comment"?}` or without a body answers 200 with the user that
+ * has acknowledged it, and `PUT /api/v1/alarms/{id}/comment` with `{"comment"}` with the user that has said
+ * it, both with a message if that is not on the disk yet. Each may be repeated. A refusal is problem+json.
  */
 export function addActRoutes(server: FastifyInstance, acts: Acts, senderOf: SenderOf): void {
   async function take(
@@ -40,12 +41,11 @@ export function addActRoutes(server: FastifyInstance, acts: Acts, senderOf: Send
     const { code, responseJson, message } = outcome;
     if (outcome.outcome === "refused") {
       // These name their robot or alarm by the address: one that does not exist is not found.
-      const isMissing =
-        code === "UNKNOWN_ROBOT" || (name === "AcknowledgeAlarm" && reason === null && code === "MALFORMED");
+      const isMissing = code === "UNKNOWN_ROBOT" || (reason === null && message.startsWith("alarm_id: "));
       return sendRefusal(reply, isMissing ? 404 : (problemStatus(code) ?? 409), outcome);
     }
     const answer: unknown = JSON.parse(responseJson ?? "{}");
-    if (name !== "AcknowledgeAlarm") return reply.send(answer);
+    if (inPath.alarm_id === undefined) return reply.send(answer);
     return reply.send({ id: inPath.alarm_id, ...(isJsonObject(answer) ? answer : {}), message });
   }
 
@@ -59,8 +59,17 @@ export function addActRoutes(server: FastifyInstance, acts: Acts, senderOf: Send
     take("OverrideLease", request, reply, { robot_id: request.params.robot }),
   );
   server.put<AlarmRoute>("/api/v1/alarms/:id/acknowledgement", (request, reply) =>
-    take("AcknowledgeAlarm", request, reply, { alarm_id: request.params.id }),
+    take("AcknowledgeAlarm", request, reply, { alarm_id: request.params.id }, optionalBody(request.body)),
   );
+  server.put<AlarmRoute>("/api/v1/alarms/:id/comment", (request, reply) =>
+    take("CommentAlarm", request, reply, { alarm_id: request.params.id }, readJsonBody(request.body)),
+  );
+}
+
+/** An acknowledgement without a body has no comment. */
+function optionalBody(body: unknown): ReadJson {
+  const isEmpty = body === undefined || (Buffer.isBuffer(body) && body.length === 0);
+  return isEmpty ? { ok: true, value: {} } : readJsonBody(body);
 }
 
 /** What is wrong with a body that has a field of the address; null: it has none. */

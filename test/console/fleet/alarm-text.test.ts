@@ -23,6 +23,9 @@ const alarm: AlarmView = {
   occurrences: 1,
   acknowledged_by: null,
   acknowledged_at: null,
+  comment: null,
+  commented_by: null,
+  commented_at: null,
 };
 const by = { acknowledged_by: "web:eva", acknowledged_at: "2026-01-02T03:05:05.000Z" };
 

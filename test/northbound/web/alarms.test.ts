@@ -39,6 +39,33 @@ it("acknowledges an alarm in the name of the user, and says whose acknowledgemen
   });
 });
 
+it("takes a comment with an acknowledgement, or alone, and shows whose it is", async () => {
+  const at = (what: string) => `/api/v1/alarms/DISK_FULL-1/${what}`;
+  const bob = { "fleetgate-user": "bob" };
+  const say = (what: string, body: object) => harness.ask("PUT", at(what), JSON.stringify(body), bob);
+  expect(await say("acknowledgement", { comment: "seen" })).toMatchObject({ status: 200 });
+  expect(await say("comment", { comment: "mended" })).toMatchObject({
+    status: 200,
+    body: { id: "DISK_FULL-1", commented_by: "cli:bob", message: "" },
+  });
+  expect(await harness.ask("GET", "/api/v1/alarms")).toMatchObject({
+    body: {
+      alarms: [
+        { comment: "mended", commented_by: "cli:bob" },
+        { comment: null, commented_by: null },
+      ],
+    },
+  });
+  const detail = "comment: must be text of 1 to 256 printable characters";
+  expect(await say("comment", { comment: "" })).toMatchObject({ status: 400, body: { detail } });
+  expect(await say("comment", { comment: "x".repeat(257) })).toMatchObject({ status: 400, body: { detail } });
+  expect(await say("acknowledgement", { comment: 7 })).toMatchObject({ status: 400, body: { detail } });
+  expect(await say("comment", {})).toMatchObject({ status: 400, body: { detail: "comment: is missing" } });
+  expect(await harness.ask("PUT", "/api/v1/alarms/NONE-1/comment", '{"comment":"x"}', bob)).toMatchObject({
+    status: 404,
+  });
+});
+
 it("says of an acknowledgement that it is not on the disk yet", async () => {
   harness.storeProblem.now = "not on the disk";
   expect(await ack("DISK_FULL-1")).toMatchObject({

@@ -104,6 +104,14 @@ export async function createControlHarness(): Promise<ControlHarness> {
             const standing = facts.now.alarms.find(({ id }) => id === alarmId);
             if (standing !== undefined) acknowledge(facts, standing, by);
           },
+          comment(alarmId, by, text) {
+            facts.now = {
+              ...facts.now,
+              alarms: facts.now.alarms.map((alarm) =>
+                alarm.id === alarmId ? { ...alarm, comment: { text, by, atMs: 0 } } : alarm,
+              ),
+            };
+          },
         },
         storeProblem: async () => storeProblem.now,
         refused,

@@ -81,6 +81,7 @@ export const lists = {
   "alarms.gateway": "das Gateway",
   "alarms.ofGateway": "dem Gateway",
   "alarms.times": "{text} ({count}-mal)",
+  "alarms.comment": "Kommentar von {user}: {comment}",
   "alarms.about": "({text})",
   "alarms.toDo": "{heading} {advice}",
   "alarms.whatToDo": "Was zu tun ist:",

@@ -79,6 +79,7 @@ export const lists = {
   "alarms.gateway": "the gateway",
   "alarms.ofGateway": "the gateway",
   "alarms.times": "{text} ({count} times)",
+  "alarms.comment": "Comment of {user}: {comment}",
   "alarms.about": "({text})",
   "alarms.toDo": "{heading} {advice}",
   "alarms.whatToDo": "What to do:",

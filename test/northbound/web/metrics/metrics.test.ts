@@ -104,7 +104,7 @@ it("shows when certificates end that can be read", async () => {
 it("counts alarms by code, those of all conveyors as one", async () => {
   const alarm = (code: Alarm["code"], isActive: boolean): Alarm => ({
     ...{ id: code, code, source: { kind: "gateway" }, severity: 600, text: "", isActive, sinceMs: 0 },
-    ...{ returnedAtMs: null, occurrences: 1, acknowledged: null },
+    ...{ returnedAtMs: null, occurrences: 1, acknowledged: null, comment: null, revision: 1, changedAtMs: 0 },
   });
   const alarms = [
     alarm("CONVEYOR_ERROR_3", true),
