@@ -21,6 +21,10 @@ export const effects = [
     does: "clients that are trusted no more lose their sessions and connections",
   },
   {
+    keys: ["opcua.reverseConnect"],
+    does: "the gateway connects to a new address, and closes the connection to one that is gone",
+  },
+  {
     keys: ["mqtt.ca", "mqtt.clientCertificate", "mqtt.clientKey"],
     does: "other file names: the next connection to the broker uses them. New content [needs no reload](security-and-certificates.md#certificates-for-the-plants-broker)",
   },

@@ -20,6 +20,39 @@ describe("a mistake in opcua", () => {
   });
 });
 
+describe("opcua.reverseConnect", () => {
+  const withAddresses = (addresses: string, more = "") =>
+    `${minimal}opcua: { reverseConnect: [${addresses}]${more} }\n`;
+
+  it.each([
+    "scada:4841",
+    "opc.tcp://scada",
+    "opc.tcp://scada:0",
+    "opc.tcp://scada:4841/UA",
+    "https://scada:443",
+  ])("takes no %s", async (address) => {
+    expect(await folder.problems(withAddresses(`"${address}"`))).toEqual([
+      expect.stringContaining("opcua.reverseConnect[0]: write opc.tcp://host:port, where the client listens"),
+    ]);
+  });
+
+  it("has each address once", async () => {
+    expect(await folder.problems(withAddresses(`"opc.tcp://[::1]:4841", "opc.tcp://[::1]:4841"`))).toEqual([
+      expect.stringContaining("opcua.reverseConnect: the same entry is there twice"),
+    ]);
+  });
+
+  it("does not lead from a server without users to another machine", async () => {
+    const open = ", insecureLoopback: {}";
+    expect(await folder.problems(withAddresses(`"opc.tcp://localhost:4841"`, open))).toEqual([]);
+    expect(await folder.problems(withAddresses(`"opc.tcp://scada:4841"`, open))).toEqual([
+      expect.stringContaining(
+        "opcua.reverseConnect[0]: leads to another machine, and opcua.insecureLoopback",
+      ),
+    ]);
+  });
+});
+
 describe("warnings", () => {
   it("name two OPC UA users of one number, for PLCs know their commands by it", async () => {
     await folder.write("pw", "password");

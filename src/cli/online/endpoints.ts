@@ -9,8 +9,8 @@ import { bareHost } from "../../platform/url-host.ts";
 
 /** A host in the configuration, and its protocol. */
 export interface Endpoint extends Peer {
-  /** `proxy`, `mqtt` and `etcd` are without TLS. WebSocket counts as MQTT here. */
-  readonly speaks: "grpc" | "https" | "proxy" | "mqtt" | "mqtts" | "etcd" | "etcds";
+  /** `proxy`, `mqtt`, `opcua` and `etcd` are without TLS. WebSocket counts as MQTT here. */
+  readonly speaks: "grpc" | "https" | "proxy" | "mqtt" | "mqtts" | "opcua" | "etcd" | "etcds";
   /** Reached through `fleet.proxy`, which resolves its name too. */
   readonly isBehindProxy: boolean;
 }
@@ -21,7 +21,7 @@ const standardPorts: Readonly<Record<string, number>> = {
 };
 
 /** Every host of the configuration that the gateway connects to. */
-export function endpointsOf({ fleet, mqtt, cluster }: Config): readonly Endpoint[] {
+export function endpointsOf({ fleet, mqtt, opcua, cluster }: Config): readonly Endpoint[] {
   const isBehindProxy = fleet.proxyUrl !== null;
   const fleetKeys = { caKey: "fleet.ca", certificateKey: "fleet.clientCertificate", isBehindProxy };
   const isSameServer = new URL(fleet.authUrl).origin === new URL(fleet.httpsUrl).origin;
@@ -40,6 +40,9 @@ export function endpointsOf({ fleet, mqtt, cluster }: Config): readonly Endpoint
     ...(mqtt === null
       ? []
       : brokersOf(runningMqtt(createLive(mqtt))).flatMap(({ broker }) => brokerEndpoint(broker))),
+    ...(opcua?.reverseConnect ?? []).map((url, index) =>
+      plain(`opcua.reverseConnect[${index}]`, url, "opcua"),
+    ),
     ...(cluster === null ? [] : cluster.etcd.endpoints.map((_, index) => etcdEndpoint(cluster, index))),
   ];
 }

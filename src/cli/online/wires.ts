@@ -17,7 +17,7 @@ export interface Wire {
   readonly skewMs: number | null;
 }
 
-const withoutTls: ReadonlySet<Endpoint["speaks"]> = new Set(["proxy", "mqtt", "etcd"]);
+const withoutTls: ReadonlySet<Endpoint["speaks"]> = new Set(["proxy", "mqtt", "opcua", "etcd"]);
 
 /** Connects to one endpoint, with TLS if it needs it, and closes. */
 export async function tryWire(
@@ -30,7 +30,13 @@ export async function tryWire(
   try {
     if (withoutTls.has(endpoint.speaks)) {
       await tryTcp(endpoint, signal);
-      return { part: ok(part, `${place(endpoint)} takes connections, without TLS`), skewMs: null };
+      return {
+        part: ok(
+          part,
+          `${place(endpoint)} takes connections${endpoint.speaks === "opcua" ? "" : ", without TLS"}`,
+        ),
+        skewMs: null,
+      };
     }
     const skew = createClockSkew(clock);
     const trial = await trySecure(endpoint, config, signal);

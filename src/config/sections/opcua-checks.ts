@@ -26,6 +26,7 @@ export function opcUaFindings(opcua: OpcUaSection): readonly Finding[] {
       ),
     );
   }
+  if (open) findings.push(...openReverseFindings(opcua));
   if (Object.hasOwn(opcua.users, "anonymous")) {
     findings.push(
       wrong(["opcua", "users", "anonymous"], "means a session without a user; choose another name"),
@@ -55,6 +56,20 @@ export function opcUaFindings(opcua: OpcUaSection): readonly Finding[] {
     }
   }
   return findings;
+}
+
+/** A client elsewhere would be let in without a user. */
+function openReverseFindings({ reverseConnect }: OpcUaSection): readonly Finding[] {
+  return reverseConnect.flatMap((address, index) =>
+    isLoopback(new URL(address).hostname)
+      ? []
+      : [
+          wrong(
+            ["opcua", "reverseConnect", index],
+            "leads to another machine, and opcua.insecureLoopback lets everybody in: take one of them away",
+          ),
+        ],
+  );
 }
 
 /** The ways in which a user logs on; two users cannot share a certificate. */

@@ -20,6 +20,9 @@ import { applicationUriOf, revocationListsIn } from "../key-pairs.ts";
 import { isLoopback } from "../loopback.ts";
 import { fileAt, type NamedFiles } from "../named-files.ts";
 
+/** Each takes one of `limits.maxConnections`. */
+const MOST_REVERSE = 16;
+
 const limits = z
   .strictObject({
     maxSessions: count(1, 10_000, usual.maxSessions, "Sessions at once."),
@@ -77,6 +80,20 @@ export const opcuaSection = z
         "revocationList",
         "File of the revocation lists of authorities and issuers (PEM). Each of them needs one.",
       ).optional(),
+    ),
+    reverseConnect: live(
+      z
+        .array(
+          z
+            .string()
+            .refine(isClientAddress, { error: "write opc.tcp://host:port, where the client listens" }),
+        )
+        .max(MOST_REVERSE)
+        .refine((list) => new Set(list).size === list.length, { error: "the same entry is there twice" })
+        .default([])
+        .describe(
+          "Clients that listen for the gateway, as opc.tcp://scada:4841. It keeps one connection to each.",
+        ),
     ),
     users: z
       .record(
@@ -170,6 +187,12 @@ export const opcuaSection = z
   })
   .describe("OPC UA. Leave the section out to switch it off.");
 
+/** `opc.tcp://host:port`; no port is usual for a client. */
+function isClientAddress(text: string): boolean {
+  const port = /^opc\.tcp:\/\/(?:\[[0-9a-fA-F:.]+\]|[^\s:/?#@[\]]+):(\d{1,5})$/.exec(text)?.[1];
+  return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535 && URL.canParse(text);
+}
+
 export type OpcUaSection = z.output<typeof opcuaSection>;
 
 /** Who the server is. `memberUri`: its application URI by `cluster`; null: its own choice. */
@@ -201,6 +224,7 @@ export function opcUaOptions(
     certificate: certificate(files),
     authorities: authorities(files),
     dataDir: gateway.dataDir,
+    reverseConnect: section.reverseConnect,
     users: users(section, files),
     insecureLoopback: section.insecureLoopback ?? null,
     stations,
@@ -220,6 +244,7 @@ export function runningOpcUa(live: Live<Now<OpcUaOptions>>): OpcUaOptions {
     ...live.now(),
     certificate: live.pick(({ certificate }) => certificate),
     authorities: live.pick(({ authorities }) => authorities),
+    reverseConnect: live.pick(({ reverseConnect }) => reverseConnect),
     users: live.pick(({ users }) => users),
     robots: live.pick(({ robots }) => robots),
     stations: live.pick(({ stations }) => stations),

@@ -169,8 +169,8 @@ function SecondStep(props: {
 }
 
 /**
- * The step has the focus from the moment it is drawn (a key pressed at once goes to it), and then gives it back.
- * It is not modal: *Pause* is in reach meanwhile.
+ * The step has the focus from the moment it is drawn (a key pressed at once goes to it), and then gives it
+ * back. It is not modal: *Pause* is in reach meanwhile.
  */
 function useFocus(step: FirstStep) {
   const box = useRef<HTMLDivElement>(null);

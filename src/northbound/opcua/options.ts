@@ -69,6 +69,8 @@ export interface OpcUaOptions {
    * address; null in every other case.
    */
   readonly insecureLoopback: { readonly role: Role } | null;
+  /** Clients that listen for the server: `opc.tcp://host:port`, each once. */
+  readonly reverseConnect: Live<readonly string[]>;
   readonly robots: Live<readonly KnownRobot[]>;
   /** Stations of the configuration: each has a slot, and tags. */
   readonly stations: Live<readonly StationNode[]>;

@@ -42,6 +42,7 @@ import type { OpcUaOptions } from "./options.ts";
 import { followOptions, type RefusedChanges, showNewCertificate } from "./options-changes.ts";
 import { keepOwnCertificate, watchOwnCertificate } from "./own-certificate.ts";
 import { openPkiFolder, type PkiFolder } from "./pki-folder.ts";
+import { connectInReverse, type ReverseConnections } from "./reverse-connect.ts";
 import { giveAnonymousRole, offerLogOns, type SecurityOptions, securityOptions } from "./security.ts";
 import { describeServer, showSampleRate } from "./server-identity.ts";
 import { createTagRegistry } from "./tag-registry.ts";
@@ -72,7 +73,7 @@ export interface OpcUaServer extends Component, Sink, RefusedChanges {
   url(): string | null;
   readonly tags: TagSource;
   readonly clientCertificates: ApprovedClients;
-  /** Its sessions. */
+  /** Its sessions, and the connections that it opens itself. */
   peers(): readonly Peer[];
 }
 
@@ -95,6 +96,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
   let bounds: SessionBounds | null = null;
   let pki: PkiFolder | null = null;
   let gateway: SharedTags | null = null;
+  let reverse: ReverseConnections | null = null;
 
   /** A temporary problem ends with its time. */
   function condition(): Pick<Health, "state" | "detail"> {
@@ -112,7 +114,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
     name: "opcua",
     url: () => url,
     tags: registry,
-    peers: () => (server === null ? [] : listSessions(server)),
+    peers: () => [...(server === null ? [] : listSessions(server)), ...(reverse?.peers() ?? [])],
     clientCertificates: createClientList(() => pki?.path ?? null, clock),
     ...followOptions(options, space, () => ({ server, bounds, rejected, gateway })),
     write(batch) {
@@ -156,6 +158,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
           url = `opc.tcp://${urlHost(options.hostname)}:${boundPort(server)}`;
           state = pki.isTemporary ? "degraded" : "up";
           log.info({ url }, "OPC UA server listens");
+          reverse = connectInReverse(server, options.reverseConnect, { clock, random, log }, signal);
           ready();
         }
         await aborted(signal);
@@ -165,6 +168,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         space.close();
         registry.clear();
         gateway = null;
+        reverse = null;
         await server?.shutdown(0);
         server = null;
         await memory.close();

@@ -42,6 +42,21 @@ describe("check --online, of the fleet service", () => {
     expect(simulator.openCalls()).toBe(0);
   });
 
+  it("says whether the clients of reverse connections answer", async () => {
+    const scada = await startOther();
+    const addresses = `[opc.tcp://127.0.0.1:${scada.port}, opc.tcp://127.0.0.1:1]`;
+    const parts = await harness.check(good(`opcua: { listen: { port: 0 }, reverseConnect: ${addresses} }`));
+    scada.close();
+    expect(parts.get("connection opcua.reverseConnect[0]")).toMatchObject({
+      state: "ok",
+      detail: `127.0.0.1:${scada.port} takes connections`,
+    });
+    expect(parts.get("connection opcua.reverseConnect[1]")).toMatchObject({
+      state: "wrong",
+      detail: expect.stringContaining("nothing listens there"),
+    });
+  });
+
   it("says that the ports for gRPC and HTTPS are swapped", async () => {
     const { grpc, https, ...rest } = simulator.endpoints;
     const swapped = { ...rest, grpc: https.replace("https://", ""), https: `https://${grpc}` };

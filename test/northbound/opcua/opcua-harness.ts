@@ -59,6 +59,7 @@ export function opcUaOptions(changed: Partial<Given<OpcUaOptions>> = {}): OpcUaO
     dataDir: pkiDir,
     users: createLive([]),
     insecureLoopback: { role: "operator" },
+    reverseConnect: createLive([]),
     robots: createLive([]),
     stations: createLive([]),
     destinations: createLive(new Map()),

@@ -64,6 +64,7 @@ export const plant = {
   "part.control": "Steuer-Socket",
   "peer.broker": "Broker",
   "peer.session": "OPC-UA-Sitzung",
+  "peer.reverse": "OPC UA: das Gateway ruft den Client an",
   "peer.reader": "Konsole oder Programm, das mitliest",
   "connections.nobody": "Niemand ist verbunden.",
   "connections.many": "{all} sind verbunden, {listed} aufgeführt.",

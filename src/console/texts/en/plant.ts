@@ -64,6 +64,7 @@ export const plant = {
   "part.control": "Control socket",
   "peer.broker": "broker",
   "peer.session": "OPC UA session",
+  "peer.reverse": "OPC UA reverse connection",
   "peer.reader": "console or program that follows",
   "connections.nobody": "Nobody is connected.",
   "connections.many": "{all} are connected, {listed} are listed.",

@@ -5,14 +5,16 @@ import { part } from "./gateway.ts";
 import { page } from "./parts.ts";
 
 const peer = z.strictObject({
-  kind: z.enum(["broker", "session", "reader"]),
-  name: z.string().describe("The user; of a broker its address. Empty: nobody has logged on yet."),
+  kind: z.enum(["broker", "session", "reverse", "reader"]),
+  name: z
+    .string()
+    .describe("The user; of a broker or a reverse connection its address. Empty: nobody has logged on yet."),
   client: z.string().describe("The program, as it calls itself; empty: it says nothing."),
   address: z.string().describe("Empty: not known."),
   state: z
     .enum(["connected", "waiting", "lost", "unused"])
     .describe(
-      "waiting: nobody has logged on yet. lost: its connection is gone, and it is closed if it does not come back. unused: another one is used instead.",
+      "waiting: nobody has logged on yet; of a reverse connection: no secure channel is open yet. lost: its connection is gone, and it is closed if it does not come back. unused: another one is used instead.",
     ),
   since: time.nullable(),
   detail: z.string().describe("Why; empty where nothing is to be said."),
