@@ -20,6 +20,7 @@ const long = [
   "test/daemon/lost-stores.test.ts",
   "test/daemon/full-disk.test.ts",
   "test/cli/demo.test.ts",
+  "test/foreign/node-red.test.ts",
   "test/daemon/backup.test.ts",
   "test/daemon/slot-crash.test.ts",
   "test/pages/command-lines.test.ts",

@@ -76,6 +76,11 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     /^npx vitest run test\/cluster\/warm$/,
     { kind: "elsewhere", file: "test/cluster/warm/warm.test.ts", has: "warm" },
   ],
+  [
+    /^npm install node-red@5 node-red-contrib-opcua /,
+    { kind: "elsewhere", file: "foreign/package.json", has: '"node-red": "5.' },
+  ],
+  [/^npm run foreign$/, ci("npm run --silent foreign")],
   [/^npm run bench\b/, script("bench")],
   [/^npm run chaos\b/, script("chaos")],
   [/^npm run soak\b/, script("soak")],

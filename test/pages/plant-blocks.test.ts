@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { runInNewContext } from "node:vm";
 import { afterEach, expect, test } from "vitest";
 import { examplesOn } from "../../src/northbound/mqtt/models/async-api.ts";
 import { createLive } from "../../src/platform/live.ts";
@@ -7,7 +6,6 @@ import { createConfigFolder, minimal } from "../config/config-folder.ts";
 import { newLink } from "../northbound/mqtt/link-harness.ts";
 import { haveMosquitto, startMosquitto } from "../northbound/mqtt/mosquitto.ts";
 import { external, listen, missionChange, mqttOptions } from "../northbound/mqtt/mqtt-harness.ts";
-import { messageFaults } from "../support/message-schemas.ts";
 import { blockOf, codeBlocks } from "./page.ts";
 import { PAGES } from "./plant-shell.ts";
 
@@ -22,7 +20,6 @@ const rows: ReadonlyArray<readonly [RegExp, { file: string; has: string } | stri
   [/^topic readwrite acme/, "used here"],
   [/^\{allow/, untested],
   [/^<role>/, untested],
-  [/^const id = "nr-"/, "run here"],
 ];
 
 const cleanups: Array<() => PromiseLike<unknown>> = [];
@@ -49,14 +46,6 @@ test("each message of the page has the fields of a published one", () => {
   expect(messages.length).toBeGreaterThan(8);
   for (const message of messages)
     expect([...shapes], message).toContain(fieldsOf(message.replaceAll("{…}", "{}")));
-});
-
-test("the function for Node-RED makes a command that has its schema", () => {
-  const code = `(function (msg) {${blockOf(PAGES, "const id")}})({})`;
-  const { topic, payload } = runInNewContext(code);
-  const underBase = topic.replace("fleetgate/plant1/", "");
-  expect(underBase).toBe("clients/hmi/command/CreateMission");
-  expect(messageFaults(underBase, JSON.stringify(payload))).toEqual([]);
 });
 
 /** A configuration of the page, with what it leaves to its reader. */
