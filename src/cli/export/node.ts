@@ -19,6 +19,7 @@ export const standardNodes = {
   Mandatory: 78,
   Optional: 80,
   ObjectsFolder: 85,
+  BaseEventType: 2041,
   Server: 2253,
   MultiStateValueDiscreteType: 11238,
   OptionalPlaceholder: 11508,

@@ -151,7 +151,8 @@ function typeNodes(methods: readonly MethodModel[], isClustered: boolean): NodeG
 
 function nodesOf(type: ObjectModel): readonly ExportedNode[] {
   const { name, tags, objects = {}, each } = type;
-  const base: NodeRef = type.base === undefined ? standard("BaseObjectType") : { path: type.base.name };
+  const standardBase = standard(type.isEvent === true ? "BaseEventType" : "BaseObjectType");
+  const base: NodeRef = type.base === undefined ? standardBase : { path: type.base.name };
   const node: ExportedNode = {
     ...{ kind: "type", path: name, browseName: name, hasStandardName: false },
     displayName: named(name, type),

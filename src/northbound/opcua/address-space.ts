@@ -14,7 +14,7 @@ import { type Clock, every } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { onAbort } from "../../platform/on-abort.ts";
 import { methodModels } from "./commands/method-models.ts";
-import { addMethods, watchMethodWait } from "./commands/methods.ts";
+import { addMethods, type MethodParts, type Methods, watchMethodWait } from "./commands/methods.ts";
 import { createSlot, type Slot, type SlotKindParts } from "./commands/slot.ts";
 import {
   type OpenSlotNumbers,
@@ -22,6 +22,7 @@ import {
   openSlotNumbers,
   openStopOnlyNumbers,
 } from "./commands/slot-numbers.ts";
+import { createFleetEvents, type FleetEvents } from "./events/fleet-events.ts";
 import { FLEET_NAMESPACE_INDEX } from "./fleet-nodeset.ts";
 import type { FleetSpace } from "./fleet-space.ts";
 import { addGatewayTags, type GatewayFacts, type GatewayTags } from "./gateway-tags.ts";
@@ -90,7 +91,9 @@ export interface AddressSpaceParts {
 }
 
 /** Updates tags that belong to no single robot. */
-export interface SharedTags extends Pick<GatewayTags, "showLink" | "showHold" | "showAlarms"> {
+export interface SharedTags
+  extends Pick<GatewayTags, "showLink" | "showHold" | "showAlarms">,
+    Pick<FleetEvents, "raise"> {
   showStationAlarms(station: string, alarms: readonly Alarm[]): void;
   showStation(station: string, shown: VisibleStation): void;
   /** The configuration has other stations. */
@@ -117,13 +120,11 @@ export function openAddressSpace(
 ): SharedTags {
   const { addressSpace } = server.engine;
   if (addressSpace === null) throw new Error("the OPC UA server has no address space");
-  const { commands, views, memory, registry, clock, log } = parts;
-  const { commander, acts, records, audit, rights, catalogue } = commands;
+  const { commands, views, memory, registry, clock } = parts;
+  const { acts, audit, catalogue } = commands;
   const { facts, stations, permits, cluster = null } = views;
   const slices = createTimeSlices(clock);
-  takeRegisteredNodes(server);
-  takeOneDimension(server);
-  const namespace = openNamespace(addressSpace);
+  const namespace = openNamespace(server, addressSpace);
   const builder = createNodeBuilder(addressSpace, namespace, writerPermissions(), registry.add, clock);
   const robots = addRobotsFolder(builder, facts.sessionId);
   const writes = takeWriteRequests(server, FLEET_NAMESPACE_INDEX, options, { audit, clock, slices });
@@ -135,21 +136,20 @@ export function openAddressSpace(
   const gateway = addGatewayTags(builder, facts, () => hash, holds, alarms, cluster);
   const account = (context: ISessionContext) => accountOf(context, options);
   const slots = slotParts(parts, options, writes.add, signal);
-  const waitMs = watchMethodWait(server, clock);
-  const calls = { commander, records, catalogue, accountOf: account, waitMs, clock, log, signal };
-  const methods = addMethods(builder, calls);
   refuseForeignMethods(server, addressSpace, slices);
-  showWhoMayCall(addressSpace, FLEET_NAMESPACE_INDEX, catalogue, account, rights);
+  const methods = openMethods(server, addressSpace, builder, parts, account, signal);
   const showLevel = openServiceLevel(addressSpace, cluster);
   const find = (name: string, number: number) => space.find(name, number)?.robot();
   const robotsOfStations = { find, nameOf: robotNaming(options) };
   const stationParts = { slots, alarms, stations, permits, acts, addWritable, robots: robotsOfStations };
   const stationFolder = addStationFolder(builder, options.stations, registry.hidden, stationParts);
 
+  const sources = { robots, stations: stationFolder, gateway };
+  const events = createFleetEvents(addressSpace, sources, facts.sessionId, clock);
   const { missionSlots } = options;
+  const ages = createAges(clock);
   const { chains } = space;
   const { note } = memory.robots;
-  const ages = createAges(clock);
   const robotParts = { missionSlots, slots, holds, alarms, stations, chains, ages, note };
   findOnDemand(namespace, space, registry.hidden);
   takeLargeRequests(server, space, slices);
@@ -189,7 +189,11 @@ export function openAddressSpace(
     showHold: gateway.showHold,
     showAlarms: gateway.showAlarms,
     showStationAlarms: stationFolder.showAlarms,
-    showStation: stationFolder.show,
+    showStation(station, shown) {
+      stationFolder.show(station, shown);
+      events.showStation(station, shown);
+    },
+    raise: events.raise,
     refusedStations: stationFolder.refusals,
     followStations() {
       stationFolder.follow();
@@ -206,7 +210,9 @@ export function openAddressSpace(
   };
 }
 
-function openNamespace(addressSpace: AddressSpace): INamespace {
+function openNamespace(server: OPCUAServer, addressSpace: AddressSpace): INamespace {
+  takeRegisteredNodes(server);
+  takeOneDimension(server);
   // Nodes are found by their ids: a getter for each on its parent would cost a tenth of their time, and
   // memory.
   addressSpace.isFrugal = true;
@@ -214,6 +220,22 @@ function openNamespace(addressSpace: AddressSpace): INamespace {
   addNamespaceMetadata(addressSpace, namespace);
   declareNoDefaultPermissions(namespace);
   return namespace;
+}
+
+function openMethods(
+  server: OPCUAServer,
+  addressSpace: AddressSpace,
+  builder: NodeBuilder,
+  { commands, clock, log }: AddressSpaceParts,
+  accountOf: MethodParts["accountOf"],
+  signal: AbortSignal,
+): Methods {
+  const { commander, records, catalogue, rights } = commands;
+  const waitMs = watchMethodWait(server, clock);
+  const calls = { commander, records, catalogue, accountOf, waitMs, clock, log, signal };
+  const methods = addMethods(builder, calls);
+  showWhoMayCall(addressSpace, FLEET_NAMESPACE_INDEX, catalogue, accountOf, rights);
+  return methods;
 }
 
 /** Adds the nodes of a robot, with its data from the configuration or the register. */

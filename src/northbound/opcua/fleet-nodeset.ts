@@ -10,7 +10,7 @@ export const FLEET_NAMESPACE = "urn:fleetgate:fleet";
 export const FLEET_NAMESPACE_INDEX = 2;
 
 /** The version of our types: a new member raises the second number. */
-export const MODEL_VERSION = "1.2.0";
+export const MODEL_VERSION = "1.3.0";
 export const MODEL_DATE = "2026-11-01T00:00:00Z";
 
 /**

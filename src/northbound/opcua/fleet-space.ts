@@ -11,7 +11,7 @@ import type { RobotChange, RobotTags } from "./robot-tags.ts";
 /** Makes the nodes of one robot, in two steps: its folder, and its content. */
 export interface RobotNodes {
   /** The folder alone, so that a browse of all robots misses none. */
-  list(name: string): void;
+  list(name: string, robotId: RobotId): void;
   /** All nodes in the existing folder. */
   build(name: string, robot: KnownRobot): RobotTags;
   /** The listed robots, or those with missing nodes, have changed. */
@@ -107,7 +107,7 @@ export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): Fle
       return;
     }
     const name = names.give(robot);
-    nodes.list(name);
+    nodes.list(name, robot.robotId);
     const entry: MissingRobot = { state: "missing", robot, name, changes };
     listed.set(robot.robotId, entry);
     missing.set(name, entry);

@@ -1,7 +1,9 @@
-import { StatusCodes } from "node-opcua";
+import { StatusCodes, type UAObject } from "node-opcua";
+import type { RobotId } from "../../domain/robot.ts";
 import type { RobotCounts } from "./fleet-space.ts";
 import { robotsTags, robotsType } from "./model/robot.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
+import type { Notifier } from "./node-opcua/raise-event.ts";
 
 /** How many robots one event names. */
 const MOST_TOLD = 100;
@@ -9,9 +11,11 @@ const MOST_TOLD = 100;
 /** The folder `Robots`. */
 export interface RobotsFolder {
   /** Adds the empty folder of a robot. */
-  list(name: string): void;
+  list(name: string, robotId: RobotId): void;
   /** The folder of a robot that was listed. */
   find(name: string): Folder;
+  /** The folder of a robot, for events of it; undefined: it is not listed. */
+  notifier(robotId: RobotId): Notifier | undefined;
   /** Shows how many robots are listed, and how many lack nodes. */
   show(counts: Pick<RobotCounts, "listed" | "missing">): void;
 }
@@ -26,14 +30,17 @@ export function addRobotsFolder(builder: NodeBuilder, run: string): RobotsFolder
   const robots = builder.root("Robots", robotsType);
   builder.addNotifier(robots, null);
   const { NodeVersion: version, NodesMissing: nodesMissing } = builder.tags(robots, robotsTags);
+  /** Of robots whose nodes are missing. */
   const folders = new Map<string, Folder>();
+  const nodes = new Map<RobotId, UAObject>();
   let added: Folder[] = [];
 
   return {
-    list(name) {
+    list(name, robotId) {
       const folder = builder.folder(robots, name);
       builder.addNotifier(folder, robots);
       folders.set(name, folder);
+      nodes.set(robotId, folder.node);
       added.push(folder);
     },
     find(name) {
@@ -41,6 +48,10 @@ export function addRobotsFolder(builder: NodeBuilder, run: string): RobotsFolder
       if (folder === undefined) throw new Error(`the robot ${name} is built before it is listed`);
       folders.delete(name);
       return folder;
+    },
+    notifier(robotId) {
+      const node = nodes.get(robotId);
+      return node && { node, above: robots.node };
     },
     show({ listed, missing }) {
       const news = added;

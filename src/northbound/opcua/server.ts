@@ -126,7 +126,10 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         else if (change.kind === "alarms") gateway?.showAlarms(change.alarms);
         else if (change.kind !== "map" && change.kind !== "station_removed") space.apply(change);
       }
-      for (const event of batch.events) if (event.kind === "lease") space.leaseChanged(event.robotId);
+      for (const event of batch.events) {
+        if (event.kind === "lease") space.leaseChanged(event.robotId);
+        else gateway?.raise(event);
+      }
     },
     health: () => ({
       ...condition(),

@@ -20,6 +20,10 @@ export interface TypeNodes {
   nodeOf(model: ObjectModel): UAObjectType;
 }
 
+function standardBase({ isEvent }: ObjectModel): string {
+  return isEvent === true ? "BaseEventType" : "BaseObjectType";
+}
+
 /** Makes all of them: `ns=2;s=<type>`, and `ns=2;s=<type>.<member>`. */
 export function createTypeNodes(
   addressSpace: AddressSpace,
@@ -35,7 +39,7 @@ export function createTypeNodes(
         browseName: model.name,
         nodeId: `s=${model.name}`,
         ...textsOf(model.name, model),
-        subtypeOf: model.base === undefined ? "BaseObjectType" : typeOf(model.base),
+        subtypeOf: model.base === undefined ? standardBase(model) : typeOf(model.base),
         isAbstract: model.isAbstract === true,
       });
       addMembers(node, model);

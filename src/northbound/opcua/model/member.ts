@@ -46,6 +46,8 @@ export interface ObjectModel extends Text {
   /** The type whose members it inherits. */
   readonly base?: ObjectModel;
   readonly isAbstract?: true;
+  /** A type of events: without a base, it extends BaseEventType. */
+  readonly isEvent?: true;
   readonly tags: TagTable;
   readonly objects?: Readonly<Record<string, ObjectMember>>;
   /** Any number of objects, each with a name of its own; in the type, `name` represents them. */

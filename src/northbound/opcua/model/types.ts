@@ -1,10 +1,13 @@
+import { eventTypes } from "./events.ts";
 import { clusterGatewayType, gatewayType } from "./gateway.ts";
 import type { ObjectModel } from "./member.ts";
 import { cartType, robotsType } from "./robot.ts";
 import { stationsType } from "./station.ts";
 
-/** The types of the objects directly under Objects, and those that are no member of another type. */
-const roots: readonly ObjectModel[] = [gatewayType, robotsType, cartType, stationsType];
+/**
+ * The types of the objects directly under Objects, of events, and those that are no member of another type.
+ */
+const roots: readonly ObjectModel[] = [gatewayType, robotsType, cartType, stationsType, ...eventTypes];
 
 /** Every object type of our namespace; each follows those that it needs. */
 export const objectTypes: readonly ObjectModel[] = [...new Set(roots.flatMap(needed))];

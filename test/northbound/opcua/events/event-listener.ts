@@ -1,0 +1,40 @@
+import {
+  AttributeIds,
+  constructEventFilter,
+  type EventFilter,
+  TimestampsToReturn,
+  type Variant,
+} from "node-opcua";
+import type { Caller } from "../opcua-harness.ts";
+
+/** The events that a client receives, each as its selected values by field. */
+export interface Listener {
+  readonly events: ReadonlyArray<Readonly<Record<string, unknown>>>;
+  stop(): Promise<void>;
+}
+
+/** Subscribes to the events of a node. `fields` are those that the filter selects, in its order. */
+export async function listen(
+  { session }: Caller,
+  nodeId: string,
+  fields: readonly string[],
+  filter: EventFilter = constructEventFilter([...fields]),
+): Promise<Listener> {
+  const events: Array<Record<string, unknown>> = [];
+  const subscription = await session.createSubscription2({
+    requestedPublishingInterval: 10,
+    requestedLifetimeCount: 1000,
+    requestedMaxKeepAliveCount: 100,
+    publishingEnabled: true,
+  });
+  const item = await subscription.monitor(
+    { nodeId, attributeId: AttributeIds.EventNotifier },
+    { samplingInterval: 0, queueSize: 1000, discardOldest: true, filter },
+    TimestampsToReturn.Both,
+  );
+  item.on("changed", (values: unknown) => {
+    const variants = values as readonly Variant[];
+    events.push(Object.fromEntries(fields.map((field, index) => [field, variants[index]?.value ?? null])));
+  });
+  return { events, stop: () => subscription.terminate() };
+}
