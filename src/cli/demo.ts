@@ -162,7 +162,7 @@ function demoGreeting(fleet: Endpoints, ports: DemoPorts, configuration: string)
     `  OPC UA   opc.tcp://127.0.0.1:${ports.opcua}   (anonymous, no encryption)`,
     `           node dist/main.js watch opc.tcp://127.0.0.1:${ports.opcua} Robots.cart-01`,
     `  Service  gRPC ${fleet.grpc}, HTTPS ${fleet.https}`,
-    `           authority ${fleet.ca}`,
+    `           CA ${fleet.ca}`,
     `           credentials ${fleet.credentials}`,
     `  Gateway  node dist/main.js status --config ${configuration}`,
     "",

@@ -109,7 +109,7 @@ function greeting(fleet: Endpoints): string {
     "The fleet service is up. Ctrl-C ends it.",
     `  gRPC         ${fleet.grpc}`,
     `  HTTPS        ${fleet.https}`,
-    `  authority    ${fleet.ca}`,
+    `  CA           ${fleet.ca}`,
     `  credentials  ${fleet.credentials}`,
     `  locations    ${fleet.locations.join(", ")}`,
     "",

@@ -23,8 +23,8 @@ export interface ConnectFault {
 type Evaluate = (peer: Peer, error: Error, clock: string) => ConnectFault;
 
 const untrusted: Evaluate = ({ caKey }, error) => ({
-  what: `the server's certificate is from an authority that is not trusted${issuerOf(error)}`,
-  advice: `let ${caKey ?? "the system"} name the certificate of the authority that issued the server's`,
+  what: `the server's certificate is from a CA that is not trusted${issuerOf(error)}`,
+  advice: `let ${caKey ?? "the system"} name the certificate of the CA that issued the server's`,
 });
 const asksForCertificate: Evaluate = ({ certificateKey }) => ({
   what: "the server refuses the gateway's own certificate, or that there is none",
@@ -35,7 +35,7 @@ const weakOwn: Evaluate = ({ certificateKey }) => ({
   advice: `let ${certificateKey ?? "the configuration"} name a certificate with ${STRONG_ENOUGH}`,
 });
 const weakServer = (weakness: string): ConnectFault => ({
-  what: `the server's certificate, or that of its authority, is too weak: ${weakness}`,
+  what: `the server's certificate, or that of its CA, is too weak: ${weakness}`,
   advice: `the server needs certificates with ${STRONG_ENOUGH}`,
 });
 /** Node.js has no code for weak certificates, only OpenSSL's sentence. */

@@ -106,7 +106,7 @@ describePages("the console of the built gateway", (pages) => {
     await expect(openSession(opcUaUrl(), plc)).rejects.toThrow();
     await step.getByLabel("Your password").fill(passwordOf("eva"));
     await step.getByRole("button", { name: "Approve" }).click();
-    await row.getByText("● let in").waitFor();
+    await row.getByText("● trusted").waitFor();
     const session = await openApprovedSession(opcUaUrl(), plc);
     pages.closeAfter(() => session.close());
     await session.until(`Robots.${ROBOT}.Valid`, true);

@@ -102,7 +102,7 @@ it("says of a server that its certificate is too weak, in words", async () => {
   try {
     const { distrust } = await tryTls(options, 5_000, new AbortController().signal);
     const { what, advice } = connectFaultOf(distrust, peer, 0);
-    expect(what).toMatch(/the server's certificate, or that of its authority, is too weak: .*key too weak/);
+    expect(what).toMatch(/the server's certificate, or that of its CA, is too weak: .*key too weak/);
     expect(advice).toContain("RSA with 2048 bits or more");
   } finally {
     server.close();

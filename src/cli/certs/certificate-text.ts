@@ -13,7 +13,7 @@ const headings: ReadonlyArray<readonly [place: Listed["place"], heading: string,
   ["own", "The gateway's own certificate (OPC UA)", null],
   ["next", "The gateway's next certificate, not in use yet", null],
   ["rejected", "Clients that wait for approval, or were rejected", "none"],
-  ["trusted", "Clients and authorities that are let in", "none"],
+  ["trusted", "Trusted clients and CAs", "none"],
   ["issuers", "Issuers, which let nobody in", null],
   ["configuration", "Files that the configuration names", null],
 ];
@@ -103,7 +103,7 @@ export function fullText(listed: readonly Listed[]): string {
     ["key usage", facts.keyUsage.join(", ") || "not given"],
     ["extended", facts.extendedKeyUsage.join(", ") || "not given"],
     ["signed by", facts.signature],
-    ["authority", facts.isCa ? "yes: it signs other certificates" : "no"],
+    ["CA", facts.isCa ? "yes: it signs other certificates" : "no"],
   ];
   const text = rows.map(([name, value]) => `${name.padEnd(12)}${plainStart(value, 1_000)}\n`).join("");
   const warnings = [...new Set(listed.flatMap((each) => each.warnings))];
@@ -116,16 +116,16 @@ export function movedText(
   to: "trusted" | "rejected",
 ): string {
   const isIn = to === "trusted";
-  const done = isIn ? "is let in" : "is refused, and its sessions end within seconds";
+  const done = isIn ? "is trusted" : "is refused, and its sessions end within seconds";
   const lines = [
     `${thumbprint}  ${plainStart(subject, 200)}`,
-    isNew ? `  ${done}` : `  was ${isIn ? "let in" : "refused"} already; nothing was changed`,
+    isNew ? `  ${done}` : `  was ${isIn ? "trusted" : "refused"} already; nothing was changed`,
     ...(isIn && !isCa && applicationUri !== null
       ? [
           `  as ${plainStart(applicationUri, 200)}: refused if it calls itself otherwise (BadCertificateUriInvalid)`,
         ]
       : []),
-    ...(isIn && isCa ? ["  ! it is an authority: every client that it signs is let in too"] : []),
+    ...(isIn && isCa ? ["  ! it is a CA: every client that it signs is trusted too"] : []),
     ...(isIn ? warnings : []).map((warning) => `  ! ${plainStart(warning, 400)}`),
   ];
   return `${lines.join("\n")}\n`;

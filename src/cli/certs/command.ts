@@ -44,14 +44,11 @@ export function certsCommand(): Command {
     )
     .addCommand(
       subcommand("reject", "keep OPC UA clients out, and end their sessions; the gateway may run")
-        .argument("<thumbprint...>", "of certificates that are let in")
+        .argument("<thumbprint...>", "of trusted certificates")
         .action(done(move("rejected"))),
     )
     .addCommand(
-      subcommand(
-        "request",
-        "make a signing request (PKCS #10) of the gateway's key, for the plant's authority",
-      )
+      subcommand("request", "make a signing request (PKCS #10) of the gateway's key, for the plant's CA")
         .option("--out <file>", "write it to a new file instead of printing it")
         .action(done(request)),
     )

@@ -81,7 +81,7 @@ function fleet(given: Given, names: FileNames): string {
   const chosen = listOf(given.robots || given.locations || "");
   const kind = given.robots ? "robots" : "locations";
   const ca = `
-  # Trust this authority instead of the system's.
+  # Trust this CA instead of the system's.
   ca: ${scalar(names.fleetCa)}`;
   return `fleet:
   grpc:
@@ -126,7 +126,7 @@ function plantBroker(given: Given, names: FileNames): string {
     : "";
   const ca = given.mqttCa
     ? `
-  # Trust this authority instead of the system's.
+  # Trust this CA instead of the system's.
   ca: ${scalar(names.mqttCa)}`
     : "";
   return `mqtt:

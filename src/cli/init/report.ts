@@ -89,7 +89,7 @@ function certificateLines(plan: Plan, unit: string | null): readonly string[] {
   if (authority === null || certificate === null || request === null) return [];
   return [
     "",
-    `Give ${authority.path} to clients and browsers as an authority. SHA-256:`,
+    `Give ${authority.path} to clients and browsers as a CA. SHA-256:`,
     `  ${new X509Certificate(authority.text).fingerprint256}`,
     "The certificate that they are shown has this SHA-256:",
     `  ${new X509Certificate(certificate.text).fingerprint256}`,

@@ -22,7 +22,7 @@ export async function caFileProblem(path: string): Promise<string | null> {
     if (ca || issuer === subject) return null;
     issuers.push(/^CN=(.*)$/m.exec(issuer)?.[1] ?? issuer.replaceAll("\n", ", "));
   }
-  return `${path} holds a server's own certificate: give that of the authority that issued it (${issuers.join(", ")})`;
+  return `${path} holds a server's own certificate: give that of the CA that issued it (${issuers.join(", ")})`;
 }
 
 const CERTIFICATES = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;

@@ -107,7 +107,7 @@ function hostOf(endpoint: string): string {
   return endpoint.slice(0, endpoint.lastIndexOf(":"));
 }
 
-/** A certificate of the plant's authority must be for the URI that the other box and clients know. */
+/** A certificate of the plant's CA must be for the URI that the other box and clients know. */
 export function ownUriFindings(
   { cluster, opcua }: Partial<ConfigFile>,
   files: NamedFiles,

@@ -50,7 +50,7 @@ export function opcUaFindings(opcua: OpcUaSection): readonly Finding[] {
       findings.push(
         unwise(
           ["opcua", authority],
-          "has no revocationLists beside it: OPC UA refuses the clients of an authority without one",
+          "has no revocationLists beside it: OPC UA refuses the clients of a CA without one",
         ),
       );
     }

@@ -66,7 +66,7 @@ export const opcuaSection = z
     authorities: live(
       file(
         "certificate",
-        "File of authorities whose clients are let in without an approval of their own (PEM).",
+        "File of CAs whose clients are trusted without an approval of their own (PEM).",
       ).optional(),
     ),
     issuers: live(
@@ -78,7 +78,7 @@ export const opcuaSection = z
     revocationLists: live(
       file(
         "revocationList",
-        "File of the revocation lists of authorities and issuers (PEM). Each of them needs one.",
+        "File of the revocation lists of these CAs and issuers (PEM). Each of them needs one.",
       ).optional(),
     ),
     reverseConnect: live(
@@ -252,7 +252,7 @@ export function runningOpcUa(live: Live<Now<OpcUaOptions>>): OpcUaOptions {
   };
 }
 
-/** A certificate of the plant's authority names the application; ours is named for box or gateway. */
+/** A certificate of the plant's CA names the application; ours is named for box or gateway. */
 function applicationUri({ id, memberUri }: OpcUaIdentity, files: NamedFiles): string {
   const configured = fileAt(files, "opcua", "certificate");
   return (

@@ -106,7 +106,7 @@ function cellsOf(
   return [
     <>
       <span class="id">{certificate.subject}</span>
-      {certificate.authority && <strong> {say("certificates.authority")}</strong>}
+      {certificate.ca && <strong> {say("certificates.ca")}</strong>}
       <br />
       <small class="id">{certificate.application_uri}</small>
       {certificate.warnings.map((warning) => (
@@ -115,7 +115,7 @@ function cellsOf(
     </>,
     <>
       <Word
-        word={say(isTrusted ? "certificates.letIn" : "certificates.waits")}
+        word={say(isTrusted ? "certificates.trusted" : "certificates.waits")}
         emphasis={isTrusted ? "normal" : "abnormal"}
       />
       {certificate.configured && <small> {say("certificates.configured")}</small>}

@@ -71,7 +71,7 @@ export async function securityOptions(
   await placeAuthorities(serverFolder, options.authorities.now()).catch((error: unknown) =>
     log.error(
       { folder: serverFolder, cause: describeError(error) },
-      "OPC UA's authorities cannot be written: their clients may be refused",
+      "OPC UA's CAs cannot be written: their clients may be refused",
     ),
   );
   await serverCertificateManager.initialize();

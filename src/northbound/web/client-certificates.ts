@@ -35,7 +35,7 @@ const ON_THE_MACHINE = "use fleetgate certs on the gateway's machine";
 const NO_OPCUA = "the gateway has no OPC UA server";
 const NO_USERS = `nobody logs in here, so no password shows who decides: ${ON_THE_MACHINE}`;
 const NO_PASSWORD = `a token has no password: log in as a user, or ${ON_THE_MACHINE}`;
-const NO_ENGINEER = "only engineers for all robots decide whom OPC UA lets in";
+const NO_ENGINEER = "only engineers for all robots decide whom OPC UA trusts";
 
 /**
  * `GET /api/v1/certificates`: the certificates of OPC UA clients. `PUT /api/v1/certificates/{thumbprint}`
@@ -147,7 +147,7 @@ function certificateJson(certificate: ClientCertificate): Certificate {
     subject,
     issuer,
     application_uri: applicationUri,
-    authority: certificate.isCa,
+    ca: certificate.isCa,
     configured: certificate.isConfigured,
     valid_from: certificate.validFrom,
     valid_to: certificate.validTo,

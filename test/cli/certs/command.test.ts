@@ -23,7 +23,7 @@ it("lists and shows certificates as text, JSON and PEM, and approves one", async
   expect(run("certs", "show", prefix, "--pem").out.trim()).toBe(client.pem.trim());
   expect(run("certs", "approve", prefix)).toMatchObject({
     code: 0,
-    out: `${client.thumbprint}  CN=scada\n  is let in\n  as urn:line1:scada: refused if it calls itself otherwise (BadCertificateUriInvalid)\n`,
+    out: `${client.thumbprint}  CN=scada\n  is trusted\n  as urn:line1:scada: refused if it calls itself otherwise (BadCertificateUriInvalid)\n`,
   });
   expect(run("certs", "reject", prefix)).toMatchObject({
     code: 0,

@@ -76,7 +76,7 @@ describe("check --online, of the fleet service", () => {
     const parts = await harness.check(configText({ ...simulator.endpoints, ca }));
     expect(parts.get("connection fleet.https")).toMatchObject({
       state: "wrong",
-      detail: expect.stringMatching(/from an authority that is not trusted \(issuer: Fleetgate simulator CA/),
+      detail: expect.stringMatching(/from a CA that is not trusted \(issuer: Fleetgate simulator CA/),
       advice: expect.stringContaining("fleet.ca"),
     });
   });

@@ -49,7 +49,7 @@ const waiting: Certificate = {
   subject: "CN=<b>scada</b>",
   issuer: "CN=scada",
   application_uri: "urn:scada",
-  authority: false,
+  ca: false,
   configured: false,
   valid_from: "2026-01-02T03:04:05.000Z",
   valid_to: "2027-01-02T03:04:05.000Z",
@@ -270,7 +270,7 @@ describePages("tags and connections", (pages) => {
     await step.getByLabel("Your password").press("Enter");
     await page.getByText(/scada.* was approved\./).waitFor();
     // At once, though the list is asked for only each two seconds.
-    expect(await page.getByText("● let in").count()).toBe(1);
+    expect(await page.getByText("● trusted").count()).toBe(1);
     expect(answers.decided).toEqual([
       { trusted: true, password: "a-guess", thumbprint: waiting.thumbprint },
       { trusted: true, password: PASSWORD, thumbprint: waiting.thumbprint },

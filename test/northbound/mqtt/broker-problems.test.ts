@@ -19,7 +19,7 @@ it("a broker with a certificate of another authority is named with host and key"
   cleanups.push(server.close);
   const link = newLink({ options: mqttOptions({ broker: external(`mqtts://${server.address}`) }) });
   await expect(link.connect(never)).rejects.toThrow(
-    new RegExp(`mqtt\\.broker \\(${server.address}\\): .*authority that is not trusted.*let mqtt\\.ca name`),
+    new RegExp(`mqtt\\.broker \\(${server.address}\\): .*CA that is not trusted.*let mqtt\\.ca name`),
   );
 });
 

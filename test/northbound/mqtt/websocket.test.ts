@@ -69,7 +69,7 @@ describe("MQTT over WebSocket", () => {
     const trusting = newLink({ options: mqttOptions({ broker: { ...broker, tls } }) });
     await (await trusting.connect(never))[Symbol.asyncDispose]();
     await expect(newLink({ options: mqttOptions({ broker }) }).connect(never)).rejects.toThrow(
-      /authority that is not trusted.*let mqtt\.ca name/,
+      /CA that is not trusted.*let mqtt\.ca name/,
     );
   });
 

@@ -98,10 +98,9 @@ export const plant = {
   "certificates.thumbprint": "Fingerabdruck",
   "certificates.approved": "{subject} wurde zugelassen.",
   "certificates.rejected": "{subject} wurde abgelehnt.",
-  "certificates.authority":
-    "Eine Zertifizierungsstelle: Sie lässt alle Clients ein, die sie unterschrieben hat.",
+  "certificates.ca": "Eine Zertifizierungsstelle: Alle Clients, die sie unterschrieben hat, sind zugelassen.",
   "certificates.warning": "◆ {text}",
-  "certificates.letIn": "zugelassen",
+  "certificates.trusted": "zugelassen",
   "certificates.waits": "wartet, oder wurde abgelehnt",
   "certificates.configured": "durch die Konfiguration",
   "certificates.approve": "Zulassen",

@@ -25,8 +25,7 @@ export interface RejectedClients {
   problem(): string | null;
 }
 
-const NOT_WRITTEN =
-  "OPC UA's authorities cannot be written: clients of those before the reload are still let in";
+const NOT_WRITTEN = "OPC UA's CAs cannot be written: clients of those before the reload are still trusted";
 
 /**
  * Ends sessions and connections of clients whose certificate is among the rejected ones, or whose CA a reload
@@ -78,7 +77,7 @@ export function endRejectedClients(
       isFailing = true;
       return;
     }
-    if (isFailing) log.info({}, "OPC UA trusts the authorities of the configuration again");
+    if (isFailing) log.info({}, "OPC UA trusts the CAs of the configuration again");
     isFailing = false;
     // A reload may have brought other CAs meanwhile.
     if (waiting === authorities) waiting = null;

@@ -15,7 +15,7 @@ export const certificate = z.strictObject({
   subject: z.string(),
   issuer: z.string(),
   application_uri: z.string().nullable(),
-  authority: z.boolean().describe("It lets in all clients that it has signed."),
+  ca: z.boolean().describe("All clients that it has signed are trusted, too."),
   configured: z.boolean().describe("The configuration trusts it: it cannot be rejected here."),
   valid_from: time,
   valid_to: time,
@@ -30,7 +30,7 @@ export const certificates = z.strictObject({
 
 /** The body of `PUT /api/v1/certificates/{thumbprint}`. */
 export const certificateRequest = z.strictObject({
-  trusted: z.boolean().describe("Whether the client is let in."),
+  trusted: z.boolean().describe("Whether the client is trusted."),
   password: z.string().describe("Yours, again."),
 });
 
