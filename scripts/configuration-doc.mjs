@@ -12,39 +12,28 @@ import { wrapMarkdown } from "./wrap.mjs";
 const path = join(dirname(fileURLToPath(import.meta.url)), "..", "docs", "configuration.md");
 const live = new Map([...liveKeys(configSchema)].map(({ path: key, reloads }) => [key, reloads]));
 
-function named({ enum: choices, anyOf = [], default: usual, type }) {
-  if (choices !== undefined) return choices.map((choice) => `\`${choice}\``).join(", ");
-  if (type === "boolean") return usual === undefined ? "`true`, `false`" : "";
-  return anyOf.some((option) => option.type === "null") ? "or `null`" : "";
+/** The values that a key may have, the default in bold. */
+function valuesOf(key, schema) {
+  const { enum: choices, default: usual, anyOf = [] } = schema;
+  if (choices !== undefined) return choices.map((choice) => (choice === usual ? bold(choice) : code(choice)));
+  const isOptional = usual !== null && anyOf.some((option) => option.type === "null");
+  return [defaultOf(schema), isOptional ? code(null) : "", bounds(key, schema)].filter(Boolean);
 }
 
-/** The unit is the end of the key's name; what has none is a number of what the description counts. */
-const units = [
-  [/Ms$/, " ms"],
-  [/Seconds$/, " s"],
-  [/Bytes$/, " bytes"],
-  [/Megabytes$/, " MiB"],
-  [/Minutes$/, " min"],
-  [/battery\.\w+$/, " %"],
-];
-
-function unitOf(key) {
-  return units.find(([end]) => end.test(key))?.[1] ?? "";
-}
+const code = (value) => `\`${value}\``;
+const bold = (value) => `**${value}**`;
 
 function bounds(key, schema) {
   const { minimum, maximum } =
     [schema, ...(schema.anyOf ?? [])].find((one) => one.maximum !== undefined) ?? {};
   // Of a whole number, JSON Schema has the largest one there is; it bounds nothing.
   if (maximum === undefined || maximum === Number.MAX_SAFE_INTEGER) return "";
-  return key.endsWith("port") ? "" : `${minimum} to ${maximum}${unitOf(key)}`;
+  return key.endsWith("port") ? "" : `${minimum}–${maximum}`;
 }
 
-function defaultOf({ default: usual, type }, isNeeded) {
-  if (isNeeded) return "needed";
+function defaultOf({ default: usual, type }) {
   if (usual === undefined || type === "object" || Array.isArray(usual)) return "";
-  if (usual === null) return "`null`";
-  return `**${usual}**`;
+  return bold(usual);
 }
 
 /** Whether a reload takes the key: by its own mark, or by that of a part that it belongs to. */
@@ -53,23 +42,22 @@ function reloadOf(key) {
     .replaceAll("[]", "")
     .split(".")
     .map((_, index, all) => all.slice(0, index + 1).join("."));
-  if (steps.some((step) => live.get(step)?.includes("changed"))) return "yes";
+  if (steps.some((step) => live.get(step)?.includes("changed"))) return " ↻";
   const own = live.get(key);
   if (own === undefined) return "";
-  return own.includes("gone") ? "entries" : "new entries";
+  return own.includes("gone") ? " ↻ entries" : " ↻ new";
 }
 
 function row(key, schema, isNeeded) {
-  const values = [defaultOf(schema, isNeeded), named(schema), bounds(key, schema)];
+  const values = [isNeeded ? "needed" : "", ...valuesOf(key, schema)].filter(Boolean).join(", ");
   const text = (schema.description ?? "").replace(/ ?A reload changes it\.$/, "").replaceAll("|", "\\|");
-  const said = text.replace(/<([^>]+)>/g, "`<$1>`");
-  return `| \`${key}\` | ${values.filter(Boolean).join("; ")} | ${reloadOf(key)} | ${said} |`;
+  const said = text.replace(/<([^>]+)>/g, "`<$1>`").replace(/ \(PEM\)/g, "");
+  return `| ${code(key)}${reloadOf(key)} | ${[values, said].filter(Boolean).join(". ") || "one entry"} |`;
 }
 
-/** Every listener has the same two keys: one row is enough. */
+/** Every listener has the same two keys, which the page explains once. */
 function listenRow(key, { properties: { host, port } }) {
-  const usual = `**${host.default}**; **${port.default}**`;
-  return `| \`${key}.host\`, \`${key}.port\` | ${usual} | ${reloadOf(key)} | ${host.description} ${port.description} |`;
+  return `| ${code(`${key}.host`)}, ${code(`${key}.port`)}${reloadOf(key)} | ${bold(host.default)}, ${bold(port.default)} |`;
 }
 
 function rows(key, schema) {
@@ -91,15 +79,15 @@ function entryRows(key, entry) {
 }
 
 function section([key, schema]) {
-  const reload = reloadOf(key) === "yes" ? " A reload takes all of it." : "";
+  const reload = reloadOf(key) === " ↻" ? " A reload takes all of it." : "";
   const text = schema.description.replace(/ ?A reload changes it\.$/, "");
   return `
 ### ${key}
 
 ${text}${reload}
 
-| key | default; values | reload | |
-|---|---|---|---|
+| key | default, values; meaning |
+|---|---|
 ${rows(key, schema).join("\n")}
 `;
 }

@@ -62,21 +62,21 @@ export const head = (
 ) => `<!-- Made by scripts/configuration-doc.mjs from src/config and scripts/configuration-texts.mjs. -->
 # Configuration
 
-You want to set a key of \`/etc/fleetgate/fleetgate.yaml\`. Change it, check it, and let the gateway read it again:
+Set a key of \`/etc/fleetgate/fleetgate.yaml\`, check it, and let the gateway read it again:
 
     sudo fleetgate check
     sudo systemctl reload fleetgate
 
-\`fleetgate init\` writes the first file. \`config/fleetgate.example.yaml\` has every key with its default;
-\`config/fleetgate.schema.json\` lets an editor complete and check while you type. The examples of
-\`config/examples\` (in the package \`/usr/share/doc/fleetgate/examples\`) begin with what to change:
+\`fleetgate init\` writes the first file. \`config/fleetgate.example.yaml\` has every key with its default, and
+\`config/fleetgate.schema.json\` is for your editor. The examples of \`config/examples\` (in the package
+\`/usr/share/doc/fleetgate/examples\`) begin with what to change:
 
 | example | for |
 |---|---|
 | \`one-line.yaml\` | one line and its PLC, by OPC UA |
 | \`mosquitto.yaml\`, with \`mosquitto.conf\` and \`mosquitto.acl\` | a plant with a mosquitto of its own |
 | \`opcua-authority.yaml\` | a plant whose CA signs the certificates of OPC UA |
-| \`webhooks-proxy.yaml\`, with \`nginx.conf\` | events by webhook, in a network that only proxies leave |
+| \`webhooks-proxy.yaml\`, with \`nginx.conf\` | [events by webhook](webhooks.md), in a network that only proxies leave |
 | \`500-robots.yaml\` | several locations, many robots and clients |
 | \`two-networks.yaml\` | a machine in the plant network and in the office network |
 
@@ -84,8 +84,8 @@ You want to set a key of \`/etc/fleetgate/fleetgate.yaml\`. Change it, check it,
 
 | topic | rule |
 |---|---|
-| unknown keys | are mistakes. \`check\` prints all mistakes at once, with line and nearest known key. \`run\` checks the same, and exits with 78 |
-| a section that is not there | is switched off |
+| unknown keys | are mistakes. \`check\` prints all, with line and nearest known key. \`run\` checks the same, and exits with 78 |
+| a section that is not there | is off |
 | secrets | stand in files of their own: an absolute path, one relative to the configuration, or \`credential:NAME\` of systemd. A password is the first line of its file, in UTF-8, as it is or [as a hash](security-and-certificates.md#passwords-of-users), without a space at either end |
 | listeners | are on loopback until \`listen.host\` says otherwise. Beyond it, MQTT and the web need TLS and users |
 | the fleet service | is reached with TLS only |
@@ -123,7 +123,7 @@ mistake, or if one change needs a restart, it goes on with what it had. \`system
 | SIGHUP | in the log |
 | \`POST /api/v1/reload\` on the control socket | \`{"applied":[…],"refused":[{"path","reason"}],"warnings":[…],"hash"}\`; 200, or 409 when it was refused |
 
-What a reload does at once; all other keys need a restart:
+What a reload does at once:
 
 | key | what follows |
 |---|---|
@@ -155,8 +155,10 @@ A password or certificate that was written over in its file counts as a change o
 
 ## Keys
 
-Times have their unit in the name. The default is **bold**. Under *reload*, *yes* means that a reload takes it,
-and *entries* that it takes only new entries and those that are gone. Empty: it needs a restart.
+The unit is in the name. The default is **bold**, and the range behind it. A reload takes a key with ↻. With
+\`↻ new\` it takes only new entries, with \`↻ entries\` also those that are gone. All other keys need a
+restart. \`listen.host\` is an address to listen on; 0.0.0.0 for all of IPv4, :: for all. Port 0 is any free one.
+A file of a certificate, key or CA is PEM.
 `;
 
 export const foot = `
@@ -170,8 +172,8 @@ One user never takes what another needs (\`opcua.limits\`):
 | subscriptions, \`maxSubscriptions\` (1,000) in all | half of them | 8 | 2 |
 
 A user with all its sessions gets one more only in place of its own longest idle one: one without a connection,
-or silent for 30 s. Beyond that the answer is \`BadTooManySessions\` or \`BadTooManySubscriptions\`. \`opcua\` is
-then *degraded* for a minute and names the user, and \`clients_refused\` counts. So give each PLC its own user.
+or silent for 30 s. Else the answer is \`BadTooManySessions\` or \`BadTooManySubscriptions\`, \`opcua\` is
+*degraded* for a minute and names the user, and \`clients_refused\` counts. Give each PLC its own user.
 
 | of | bound |
 |---|---|
@@ -179,39 +181,4 @@ then *degraded* for a minute and names the user, and \`clients_refused\` counts.
 | the session of a client that crashed | ends after two minutes |
 | subscriptions of one session | 100 |
 | unfinished requests of all connections | 32 MiB, and 30 s each; beyond it, the connection with most is closed |
-## Events by webhook
-
-With \`fleet.events.kind: webhook\` the service sends missions and batteries to an HTTPS listener of the
-gateway, and streams rest between their snapshots. Conveyors stay on streams.
-
-| topic | rule |
-|---|---|
-| \`publicUrl\` | must be public: usually a name of your firewall, which forwards to \`listen\`. Let it forward the service's addresses only: [why](troubleshoot.md#a-listener-cannot-listen) |
-| \`certificate\` | is for that name, from a CA that the service trusts |
-| subscriptions | one for missions, one for batteries. A restart takes them over. One that was disabled or deleted is named in \`health\`, and made again |
-| secret | is made at the first start, in \`fleet/webhooks/webhook-secret.json\` of the data directory. A delivery without it is answered 401 |
-| \`onShutdown: delete\` | removes the subscriptions when the gateway stops, within 8 s; the log names what is left behind |
-| \`onShutdown: keep\` | leaves them. The service may disable them after 20 failed deliveries in a row; the gateway replaces them |
-| back to \`kind: streams\` | the gateway deletes its subscriptions, then \`fleet/webhooks\` |
-
-### When webhooks are relied on
-
-Silence proves nothing: a firewall may be in between. So streams rest only while all of these hold:
-
-- The service has confirmed the subscription within \`streamSilenceMs\`.
-- A delivery has come since the last doubt.
-- Within \`streamSilenceMs\`, no snapshot has brought news that was not delivered.
-
-Otherwise streams serve, and \`health\` gives the reason (\`streams_suspended\`, \`webhooks_undelivered\`).
-
-| what is lost | what follows | after, at the latest | with the product's times |
-|---|---|---|---|
-| the service, or the way to it | missions and batteries: stale | \`streamSilenceMs\` + the smaller of \`streamSilenceMs\` / 4 and 1 s | 31 s |
-| … | offline | + \`connectMs\` | 36 s |
-| a single delivery | the old value, as good, until the next snapshot | 0.7 × \`resyncMs\` | 42 s |
-| all deliveries, while the subscription exists | streams resume | after that snapshot: \`streamSilenceMs\` + 1 s | 73 s |
-| gRPC alone, with \`fleet.transport: rest\` | stale when a snapshot is due that does not come | 0.7 × \`resyncMs\` + \`connectMs\` | 47 s |
-
-All else is as in [how soon a loss shows](troubleshoot.md#how-soon-a-loss-shows). If the one delivery that is
-evidence for a command is lost, its outcome stays *unknown*. \`fleetgate check\` names these operations.
 `;

@@ -62,7 +62,7 @@ export const clusterSection = z
       .enum(["hot", "warm"])
       .default("hot")
       .describe(
-        "hot: the box that stands by has a session to the fleet service, and live values. warm: it opens one when it takes over, or a stop needs it.",
+        "With hot, the box that stands by has a session to the fleet service, and live values. With warm, it opens one when it takes over, or a stop needs it.",
       ),
     fence: z
       .strictObject({

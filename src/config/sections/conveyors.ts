@@ -9,7 +9,7 @@ export const conveyorsSection = z
       .max(3_600_000)
       .optional()
       .describe(
-        "The gateway stops a conveyor after so many milliseconds that was started in another way than through a station. Left out: never, so that conveyor runs until somebody stops it.",
+        "The gateway stops a conveyor after so long that was not started through a station. Left out: it runs until somebody stops it.",
       ),
   })
   .prefault({})

@@ -27,10 +27,7 @@ export const logSection = z
     level: live(
       z.enum(logLevels).default("info").describe("The least important line that is still written."),
     ),
-    format: z
-      .enum(["json", "text"])
-      .default("json")
-      .describe("A line of the log: a JSON object for programs, or a text for people."),
+    format: z.enum(["json", "text"]).default("json").describe("JSON for programs, or a text for people."),
   })
   .prefault({})
   .describe("Lines on standard error.");

@@ -15,7 +15,7 @@ const commandsSection = z
     enabled: flag(true, "Whether commands are taken from the broker at all."),
     brokerEnforcesClientNames: flag(
       false,
-      "Your word that the plant's broker lets a client write under clients/<its own name> only. Without it, that broker brings no commands.",
+      "Set it to true only if the plant's broker lets a client write under clients/<its own name> only. Else that broker brings no commands.",
     ),
     requireExpiry: flag(true, "Whether a command that moves a robot needs expires_at, or MQTT 5 expiry."),
     clientRate: z

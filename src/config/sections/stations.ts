@@ -42,7 +42,7 @@ export const stationsSection = z
             1_000,
             3_600_000,
             60_000,
-            "The gateway stops a conveyor that was started through the station, or during its lease, after so long, whatever the heartbeat does.",
+            "The gateway stops a conveyor that was started through the station, or during its lease, after so long.",
           ),
         ),
         conveyors: live(
