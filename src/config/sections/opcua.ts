@@ -64,14 +64,7 @@ export const opcuaSection = z
     ),
     key: live(file("privateKey", "File of the key of certificate (PEM).").optional(), ["changed"]),
     authorities: live(
-<<<<<<< HEAD
-      file(
-        "certificate",
-        "File of CAs whose clients are trusted without an approval of their own (PEM).",
-      ).optional(),
-=======
       file("certificate", "File of CAs whose clients need no approval of their own (PEM).").optional(),
->>>>>>> 9fb778cb (docs: the configuration in one column, and events by webhook on a page)
     ),
     issuers: live(
       file("certificate", "File of issuers that only complete the chains of clients (PEM).").optional(),
