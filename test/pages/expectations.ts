@@ -81,6 +81,7 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     { kind: "elsewhere", file: "foreign/package.json", has: '"node-red": "5.' },
   ],
   [/^npm run foreign$/, ci("npm run --silent foreign")],
+  [/^npm run try:foreign -- DIR$/, script("try:foreign")],
   [/^npm run bench\b/, script("bench")],
   [/^npm run chaos\b/, script("chaos")],
   [/^npm run soak\b/, script("soak")],
