@@ -46,6 +46,9 @@ class Follower:
     def datachange_notification(self, node, value, _data):
         say("*", node.nodeid.to_string(), as_json(value))
 
+    def event_notification(self, event):
+        say("*", "event", as_json([event.SourceName, event.Severity]))
+
 
 class Commands:
     client = None
@@ -89,10 +92,16 @@ class Commands:
         children = await self.client.get_node(node).get_children()
         return [child.nodeid.to_string() for child in children]
 
-    async def subscribe(self, node):
+    async def subscribed(self):
         if self.subscription is None:
             self.subscription = await self.client.create_subscription(200, Follower())
-        await self.subscription.subscribe_data_change(self.client.get_node(node))
+        return self.subscription
+
+    async def subscribe(self, node):
+        await (await self.subscribed()).subscribe_data_change(self.client.get_node(node))
+
+    async def events(self, node):
+        await (await self.subscribed()).subscribe_events(self.client.get_node(node))
 
     async def history(self, node):
         await self.client.get_node(node).read_raw_history(datetime(2026, 1, 1), datetime(2026, 1, 2), 10)

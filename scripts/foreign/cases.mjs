@@ -4,6 +4,9 @@ import assert from "node:assert/strict";
 const CART = "ns=2;s=Robots.cart-01";
 const ENDED = 3;
 const SUCCEEDED = 3;
+/** An operation of a slot, and the severity of the event of a mission that was canceled. */
+const CANCEL = 10;
+const CANCELED = 400;
 
 /** Asks, and insists on a good status. @returns the value */
 async function good(stack, ...words) {
@@ -64,6 +67,14 @@ export const cases = {
     await sendBySlot(stack, slot, (number) =>
       good(stack, "write", `${slot}.Command`, "Int32[]", [number, 1, 1, ...Array(9).fill(0)].join()),
     );
+  },
+  async "events of a mission"(stack) {
+    await good(stack, "events", "i=2253");
+    const slot = `${CART}.MissionSlot`;
+    await sendBySlot(stack, slot, (number) =>
+      good(stack, "write", `${slot}.CommandText`, "String", `${number};${CANCEL}`),
+    );
+    await stack.notified("event", ([source, severity]) => source === "cart-01" && severity === CANCELED);
   },
   async "slot write, text"(stack) {
     const slot = "ns=2;s=Robots.serve-01.MissionSlot";

@@ -201,16 +201,50 @@ onChange(UA_Client *from, UA_UInt32 id, void *context, UA_UInt32 item, void *nod
 }
 
 static void
+needSubscription(void) {
+    if(subscription)
+        return;
+    UA_CreateSubscriptionRequest request = UA_CreateSubscriptionRequest_default();
+    request.requestedPublishingInterval = 200;
+    subscription = UA_Client_Subscriptions_create(client, request, NULL, NULL, NULL).subscriptionId;
+}
+
+static void
 doSubscribe(char **words, size_t count) {
-    if(!subscription) {
-        UA_CreateSubscriptionRequest request = UA_CreateSubscriptionRequest_default();
-        request.requestedPublishingInterval = 200;
-        UA_CreateSubscriptionResponse made = UA_Client_Subscriptions_create(client, request, NULL, NULL, NULL);
-        subscription = made.subscriptionId;
-    }
+    needSubscription();
     UA_MonitoredItemCreateRequest item = UA_MonitoredItemCreateRequest_default(nodeOf(words[1]));
     UA_MonitoredItemCreateResult result = UA_Client_MonitoredItems_createDataChange(
         client, subscription, UA_TIMESTAMPSTORETURN_BOTH, item, strdup(words[1]), onChange, NULL);
+    answer(result.statusCode, NULL, NULL);
+}
+
+static void
+onEvent(UA_Client *from, UA_UInt32 id, void *context, UA_UInt32 item, void *node, const UA_KeyValueMap fields) {
+    UA_Variant values[2] = {fields.map[0].value, fields.map[1].value}, all;
+    UA_Variant_setArray(&all, values, 2, &UA_TYPES[UA_TYPES_VARIANT]);
+    say("*", "event", &all, &UA_TYPES[UA_TYPES_VARIANT]);
+}
+
+static void
+doEvents(char **words, size_t count) {
+    needSubscription();
+    UA_QualifiedName names[2] = {UA_QUALIFIEDNAME(0, "SourceName"), UA_QUALIFIEDNAME(0, "Severity")};
+    UA_SimpleAttributeOperand fields[2];
+    memset(fields, 0, sizeof fields);
+    for(size_t i = 0; i < 2; i++) {
+        fields[i].typeDefinitionId = UA_NODEID_NUMERIC(0, UA_NS0ID_BASEEVENTTYPE);
+        fields[i].browsePathSize = 1;
+        fields[i].browsePath = &names[i];
+        fields[i].attributeId = UA_ATTRIBUTEID_VALUE;
+    }
+    UA_EventFilter filter = {.selectClausesSize = 2, .selectClauses = fields};
+    UA_MonitoredItemCreateRequest item = UA_MonitoredItemCreateRequest_default(nodeOf(words[1]));
+    item.itemToMonitor.attributeId = UA_ATTRIBUTEID_EVENTNOTIFIER;
+    item.requestedParameters.queueSize = 100;
+    UA_ExtensionObject_setValueNoDelete(&item.requestedParameters.filter, &filter,
+                                        &UA_TYPES[UA_TYPES_EVENTFILTER]);
+    UA_MonitoredItemCreateResult result = UA_Client_MonitoredItems_createEvent(
+        client, subscription, UA_TIMESTAMPSTORETURN_BOTH, item, NULL, onEvent, NULL);
     answer(result.statusCode, NULL, NULL);
 }
 
@@ -245,7 +279,8 @@ static const struct {
     void (*run)(char **words, size_t count);
 } commands[] = {{"version", doVersion}, {"endpoints", doEndpoints}, {"connect", doConnect},
                 {"disconnect", doDisconnect}, {"read", doRead}, {"write", doWrite}, {"call", doCall},
-                {"browse", doBrowse}, {"subscribe", doSubscribe}, {"history", doHistory}};
+                {"browse", doBrowse}, {"subscribe", doSubscribe}, {"events", doEvents},
+                {"history", doHistory}};
 
 static void
 obey(char *line) {
