@@ -37,6 +37,7 @@ const modules: Readonly<Record<string, Rules>> = {
     platform: "parts of any daemon",
     "fleet/options.ts": "the options that configuration builds",
     "northbound/mqtt/options.ts": "the options that configuration builds",
+    "northbound/mqtt/sparkplug/options.ts": "the options that configuration builds",
     "northbound/mqtt/topic-templates.ts": "the placement of topics is configuration",
     "northbound/mqtt/topic-checks.ts": "one place knows what is wrong with topics",
     "northbound/opcua/options.ts": "the options that configuration builds",
@@ -61,7 +62,7 @@ const modules: Readonly<Record<string, Rules>> = {
   state: core,
   delivery: core,
   commands: core,
-  "northbound/mqtt": sharedByNorthbounds,
+  "northbound/mqtt": { ...sharedByNorthbounds, "wire/sparkplug": "its messages, and no others" },
   "northbound/opcua": sharedByNorthbounds,
   "northbound/web": sharedByNorthbounds,
   console: {
@@ -254,7 +255,8 @@ describe("the import table", () => {
       return new Set(found.map(({ module }) => module));
     };
     expect(seers("wire/etcd")).toEqual(new Set(["cluster"]));
-    expect(seers("wire")).toEqual(new Set(["cluster", "fleet", "simulator"]));
+    expect(seers("wire/sparkplug")).toEqual(new Set(["northbound/mqtt"]));
+    expect(seers("wire")).toEqual(new Set(["cluster", "fleet", "northbound/mqtt", "simulator"]));
   });
 
   it("lets only the demo join gateway and simulator", () => {

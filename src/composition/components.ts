@@ -73,10 +73,10 @@ async function createNorthbounds(run: Run, core: Core): Promise<readonly Compone
   const { config } = run;
   const opcuaServer = config.opcua === null ? null : await opcua(config.opcua, run, core);
   const ofMqtt = config.mqtt === null ? null : mqtt(config.mqtt, run, core);
-  const tags = [opcuaServer, ofMqtt].flatMap((each) => (each === null ? [] : [each.tags]));
+  const tags = [opcuaServer?.tags ?? null, ofMqtt?.tags ?? null].filter((each) => each !== null);
   const peers = [
     ...(opcuaServer === null ? [] : [{ part: "opcua", peers: opcuaServer.peers }]),
-    ...(ofMqtt === null ? [] : [{ part: "mqtt", peers: ofMqtt.peers }]),
+    ...(ofMqtt?.peers ?? []),
   ];
   const api = fleetApi(run, core, { tags, peers });
   const clientCertificates = opcuaServer?.clientCertificates ?? null;

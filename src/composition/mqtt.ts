@@ -1,19 +1,25 @@
+import type { PeerSource } from "../contracts/peers.ts";
+import type { TagSource } from "../contracts/tags.ts";
 import { createLinkRunner } from "../delivery/link-runner.ts";
 import { ofGateway } from "../domain/alarm.ts";
 import { type BrokerParts, createBroker, type EmbeddedBroker } from "../northbound/mqtt/broker/broker.ts";
 import { createCommandMessages } from "../northbound/mqtt/commands.ts";
 import { createDuplicateWatch } from "../northbound/mqtt/duplicate-gateway.ts";
-import { createLeadership } from "../northbound/mqtt/leadership.ts";
+import { createLeadership, type Leadership } from "../northbound/mqtt/leadership.ts";
 import { createMqttLink, type MqttLink } from "../northbound/mqtt/link.ts";
-import { createLiveTopics } from "../northbound/mqtt/live-topics.ts";
+import { createLiveTopics, type LiveTopics } from "../northbound/mqtt/live-topics.ts";
 import { createMemberStatus } from "../northbound/mqtt/member-status.ts";
 import type { MqttOptions } from "../northbound/mqtt/options.ts";
 import { createTopicRecords } from "../northbound/mqtt/published-topics.ts";
+import { createSparkplugTopics } from "../northbound/mqtt/sparkplug/topics.ts";
 import { createOwnTopics } from "../northbound/mqtt/status.ts";
+import type { Clock } from "../platform/clock.ts";
 import type { Component } from "../platform/component.ts";
 import { mergedHealth } from "../platform/health-history.ts";
+import type { Log } from "../platform/log.ts";
 import type { Core } from "./core.ts";
 import { QUEUE, type Run, startRetry } from "./run.ts";
+import { sparkplug } from "./sparkplug.ts";
 
 const EVENT_DRAIN_MS = 1_000;
 const WRITE_TIMEOUT_MS = 30_000;
@@ -21,36 +27,78 @@ const WRITE_TIMEOUT_MS = 30_000;
 const OWN_BROKER_MS = 60_000;
 
 /** The components that speak MQTT. */
-export interface MqttNorthbound extends Pick<MqttLink, "tags" | "peers"> {
+export interface MqttNorthbound {
   /** In the order in which they open. */
   readonly components: readonly Component[];
+  /** Null: no JSON topics are published. */
+  readonly tags: TagSource | null;
+  readonly peers: readonly PeerSource[];
 }
 
-/** The link to the broker, after the embedded broker if there is one, and how a reload changes them. */
-export function mqtt(
-  options: MqttOptions,
-  run: Run,
-  { stages, fanOut, commands, health }: Core,
-): MqttNorthbound {
-  const { config, surroundings, work, sessionId, stores, outbox, readiness, cluster } = run;
-  const { acts, intake } = commands;
-  const { stopping } = readiness;
+/** What the JSON topics and the edge node of Sparkplug share. */
+interface Shared {
+  readonly broker: EmbeddedBroker | null;
+  readonly live: LiveTopics;
+  readonly leadership: Leadership | null;
+  readonly onDuplicate: (active: boolean, text: string) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * The embedded broker if there is one, then what publishes there: the JSON topics and the edge node of
+ * Sparkplug, or one of them.
+ */
+export function mqtt(options: MqttOptions, run: Run, core: Core): MqttNorthbound {
+  const { config, surroundings, work, cluster } = run;
   const clock = work.clock("mqtt");
   const log = surroundings.log.child({ part: "mqtt" });
   const live = createLiveTopics(options);
-  const { topics } = live;
-  const { clientId, gatewayId } = options;
-  const broker =
-    options.broker.kind === "embedded"
-      ? ownBroker({ options: options.broker, topics, clientId, clock, log, audit: intake }, run)
-      : null;
   // The process of a leader that has a successor ends by itself: it cannot prove that it leads any more.
   const leadership = cluster && createLeadership(cluster.view);
+  const duplicates = createDuplicateAlarm(core);
+  const broker =
+    options.broker.kind === "embedded"
+      ? ownBroker({ options: options.broker, live, clock, log }, run, core)
+      : null;
+  const { sparkplug: ofNode } = config;
+  const shared = { broker, live, leadership, onDuplicate: duplicates(), clock, log };
+  const json = ofNode?.json === false ? null : jsonTopics(options, shared, run, core);
+  const node =
+    ofNode &&
+    sparkplug(
+      options,
+      ofNode,
+      { openBroker: broker?.open ?? null, leadership, onDuplicate: duplicates() },
+      run,
+      core,
+    );
+  const components = [broker, ...(json?.components ?? []), node?.component ?? null];
+  return {
+    components: components.filter((each) => each !== null),
+    tags: json?.link.tags ?? null,
+    peers: [
+      ...(json === null ? [] : [{ part: "mqtt", peers: json.link.peers }]),
+      ...(node === null ? [] : [{ part: "sparkplug", peers: node.peers }]),
+    ],
+  };
+}
+
+/** The link to the broker for the JSON topics, and how a reload changes it. */
+function jsonTopics(
+  options: MqttOptions,
+  { broker, live, leadership, onDuplicate, clock, log }: Shared,
+  run: Run,
+  { fanOut, commands, health }: Core,
+): { readonly components: readonly Component[]; readonly link: MqttLink } {
+  const { config, surroundings, sessionId, stores, outbox, readiness, cluster } = run;
+  const { acts } = commands;
+  const { stopping } = readiness;
+  const { topics } = live;
+  const { gatewayId } = options;
   const own = { sessionId, stopping, health: health.now, leadership, clock };
   const ownTopics = createOwnTopics(gatewayId, topics, own);
   const { noteStatus } = ownTopics;
-  const onDuplicate = (holds: boolean, text: string) =>
-    stages.alarmRegistry.state(ofGateway, "DUPLICATE_GATEWAY", { holds, text });
   const watch = { sessionId, stopping, leadership, clock, log, noteStatus, onDuplicate };
   const link = createMqttLink(options, topics, {
     run: { sessionId, builtAt: surroundings.builtAt ?? null, leadership },
@@ -87,7 +135,6 @@ export function mqtt(
     log,
   });
   const component = { ...runner, health: () => mergedHealth(runner.health(), link.health()) };
-  const { tags, peers } = link;
   const member =
     cluster &&
     createMemberStatus(options, topics.member(cluster.view.member), {
@@ -101,11 +148,38 @@ export function mqtt(
         log,
       },
     });
-  const components = [broker, component, member].filter((each) => each !== null);
-  return { components, tags, peers };
+  return { components: [component, member].filter((each) => each !== null), link };
 }
 
-function ownBroker(parts: BrokerParts, run: Run): EmbeddedBroker {
+interface OwnBrokerParts extends Pick<BrokerParts, "options" | "clock" | "log"> {
+  readonly live: LiveTopics;
+}
+
+function ownBroker({ live, ...parts }: OwnBrokerParts, run: Run, { commands }: Core): EmbeddedBroker {
+  const { mqtt: options, sparkplug: ofNode } = run.config;
   const retry = startRetry("mqtt", parts.clock, run);
-  return retry.shown(createBroker({ ...parts, retry }));
+  return retry.shown(
+    createBroker({
+      ...parts,
+      topics: live.topics,
+      clientId: options?.clientId ?? "",
+      ...(ofNode === null ? {} : { isOfHosts: createSparkplugTopics(ofNode).isOfHosts }),
+      retry,
+      audit: commands.intake,
+    }),
+  );
+}
+
+/** One alarm for all watches: it is active while one of them has found another gateway. */
+function createDuplicateAlarm({ stages }: Core): () => Shared["onDuplicate"] {
+  const found = new Map<object, string>();
+  return () => {
+    const watch = {};
+    return (active, text) => {
+      if (active) found.set(watch, text);
+      else found.delete(watch);
+      const [first = text] = found.values();
+      stages.alarmRegistry.state(ofGateway, "DUPLICATE_GATEWAY", { holds: found.size > 0, text: first });
+    };
+  };
 }

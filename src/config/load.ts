@@ -7,6 +7,7 @@ import type { OutboxOptions } from "../delivery/outbox/options.ts";
 import type { QualityTimes } from "../domain/quality.ts";
 import type { FleetOptions } from "../fleet/options.ts";
 import type { MqttOptions } from "../northbound/mqtt/options.ts";
+import type { SparkplugOptions } from "../northbound/mqtt/sparkplug/options.ts";
 import type { OpcUaOptions } from "../northbound/opcua/options.ts";
 import type { ControlOptions, WebOptions } from "../northbound/web/options.ts";
 import type { Live, Now } from "../platform/live.ts";
@@ -25,7 +26,7 @@ import { ownUriFindings } from "./sections/cluster-checks.ts";
 import { dispatcherOptions, intakeOptions } from "./sections/commands.ts";
 import { controlOptions, socketPath, socketPathProblem } from "./sections/control.ts";
 import { fleetOptions } from "./sections/fleet.ts";
-import { mqttOptions } from "./sections/mqtt.ts";
+import { mqttOptions, sparkplugOptions } from "./sections/mqtt.ts";
 import { namedRobots, opcUaAccounts, opcUaOptions } from "./sections/opcua.ts";
 import { recorderOptions } from "./sections/recorder.ts";
 import { stationNodes, stationOptions, stationPlaces } from "./sections/stations.ts";
@@ -47,7 +48,9 @@ export interface RunningConfig {
   readonly quality: QualityTimes;
   /** Null: off, because the file has no such section. The same holds for the next four. */
   readonly mqtt: MqttOptions | null;
-  /** The queue of events for the broker. */
+  /** The edge node of Sparkplug, beside the JSON topics or instead of them. */
+  readonly sparkplug: SparkplugOptions | null;
+  /** The queue of events for the broker; null: no JSON topics are published. */
   readonly outbox: OutboxOptions | null;
   readonly opcua: OpcUaOptions | null;
   readonly web: WebOptions | null;
@@ -154,7 +157,8 @@ function assemble(file: ConfigFile, files: NamedFiles, path: string, env: Enviro
     quality: file.quality,
     fleet: fleetOptions(file.fleet, file.quality, files, gateway.dataDir, members),
     mqtt: file.mqtt === undefined ? null : mqttOptions(file.mqtt, gateway.id, mqttPlant(file), files),
-    outbox: file.mqtt?.outbox ?? null,
+    sparkplug: sparkplugOptions(file.mqtt, gateway.id, file.opcua),
+    outbox: file.mqtt?.sparkplug?.json === false ? null : (file.mqtt?.outbox ?? null),
     opcua:
       file.opcua === undefined
         ? null

@@ -4,7 +4,7 @@ import { type ConfigPath, pathText } from "./finding.ts";
 import type { Config, RunningConfig } from "./load.ts";
 import { configSchema } from "./schema.ts";
 import { stepsTo } from "./schema-walk.ts";
-import { runningMqtt } from "./sections/mqtt.ts";
+import { runningMqtt, runningSparkplug } from "./sections/mqtt.ts";
 import { runningOpcUa } from "./sections/opcua.ts";
 import { runningWeb } from "./sections/web.ts";
 import type { Settings } from "./settings.ts";
@@ -15,6 +15,7 @@ export function runningConfig(live: Live<Config>): RunningConfig {
     ...live.now(),
     log: { ...live.now().log, level: live.pick(({ log }) => log.level) },
     mqtt: sectionOf(live, ({ mqtt }) => mqtt, runningMqtt),
+    sparkplug: sectionOf(live, ({ sparkplug }) => sparkplug, runningSparkplug),
     opcua: sectionOf(live, ({ opcua }) => opcua, runningOpcUa),
     web: sectionOf(live, ({ web }) => web, runningWeb),
     certificates: live.pick(({ certificates }) => certificates),

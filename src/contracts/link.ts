@@ -5,6 +5,8 @@ import type { FleetEvent } from "../domain/event.ts";
 export interface Batch {
   readonly changes: readonly StateChange[];
   readonly events: readonly FleetEvent[];
+  /** A part of the snapshot follows: not all values are here yet. Absent: they are. */
+  readonly isInSnapshot?: true;
 }
 
 /** The subscribers to events of a server that stores none: an event has arrived when they have it. */

@@ -106,7 +106,8 @@ export function createFeed(
       changes.take(limits.perTurn, taken);
       if (!changes.isInSnapshot) events.stateIsPublished();
       const held = underWay === null ? events.peek(limits.perTurn) : [];
-      return { changes: taken, events: held.map(({ event }) => event), held };
+      const slice = { changes: taken, events: held.map(({ event }) => event), held };
+      return changes.isInSnapshot ? { ...slice, isInSnapshot: true } : slice;
     },
     release(slice) {
       changes.arrived(slice.changes);

@@ -4,11 +4,13 @@ import type {
   ExternalBrokerOptions,
   MqttOptions,
 } from "../../northbound/mqtt/options.ts";
+import type { SparkplugOptions } from "../../northbound/mqtt/sparkplug/options.ts";
 import type { Placement } from "../../northbound/mqtt/topic-templates.ts";
 import type { Live, Now } from "../../platform/live.ts";
 import { count, file, flag, listen, live, milliseconds, url } from "../fields.ts";
 import { pathText } from "../finding.ts";
 import { fileAt, type NamedFiles, pairAt } from "../named-files.ts";
+import type { OpcUaSection } from "./opcua.ts";
 
 const commandsSection = z
   .strictObject({
@@ -55,6 +57,27 @@ const outboxSection = z
 
 const brokerSchemes = ["mqtt:", "mqtts:", "ws:", "wss:"];
 const MOST_FALLBACKS = 8;
+
+/** A name in the topics of Sparkplug. */
+const sparkplugName = z.string().regex(/^[^/+#\0]{1,128}$/, {
+  error: "use 1 to 128 characters, without /, + and #",
+});
+
+const sparkplugSection = z
+  .strictObject({
+    groupId: sparkplugName.describe("The group of the edge node, as the plant names it."),
+    nodeId: sparkplugName
+      .optional()
+      .describe("The edge node; no other one in the group may have it. Default: <gateway id>."),
+    primaryHost: sparkplugName
+      .optional()
+      .describe("The host application for which births and data wait. Default: they wait for none."),
+    legacyState: flag(false, "The primary host publishes its state on STATE/<id>, as before Sparkplug 3.0."),
+    json: flag(true, "Whether the JSON topics are published too, with their events and commands."),
+  })
+  .optional()
+  .describe("Sparkplug B 3.0, on a connection of its own. Leave it out to switch it off.");
+
 const placement = live(
   z
     .strictObject({
@@ -161,6 +184,7 @@ export const mqttSection = z
       60_000,
       "With MQTT 5, state is published again after this time, and expires after three of them.",
     ),
+    sparkplug: sparkplugSection,
     tags: flag(
       false,
       "Whether each value is published on a topic of its own too, for clients that cannot read JSON.",
@@ -192,6 +216,25 @@ export function mqttOptions(
     tags: section.tags,
     commands,
   };
+}
+
+/** The edge node of Sparkplug; null: it is off. */
+export function sparkplugOptions(
+  section: MqttSection | undefined,
+  gatewayId: string,
+  opcua: OpcUaSection | undefined,
+): Now<SparkplugOptions> | null {
+  if (section?.sparkplug === undefined) return null;
+  const { groupId, nodeId = gatewayId, primaryHost = null, legacyState, json } = section.sparkplug;
+  const robots = Object.entries(opcua?.robots ?? {}).map(([robotId, { alias = null, number = null }]) => ({
+    ...{ robotId, alias, number },
+  }));
+  return { groupId, nodeId, primaryHost, legacyState, json, robots };
+}
+
+/** The options of a running edge node: a reload adds robots. */
+export function runningSparkplug(live: Live<Now<SparkplugOptions>>): SparkplugOptions {
+  return { ...live.now(), robots: live.pick(({ robots }) => robots) };
 }
 
 /** The options of a running gateway, of which a reload changes some. */

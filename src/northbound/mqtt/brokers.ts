@@ -26,13 +26,15 @@ export interface Brokers {
 
 /**
  * @param openAt opens the gateway's connection to a broker
- * @param left what the status topic should say at a broker that the gateway has left
+ * @param left what the status topic should say at a broker that the gateway has left; null: it has none there
+ * @param returns whether it goes back to an earlier broker that is reachable again
  */
 export function createBrokers(
   options: MqttOptions,
   openAt: (options: MqttOptions, signal: AbortSignal) => Promise<Connection>,
-  left: () => LeftStatus,
+  left: (() => LeftStatus) | null,
   parts: TlsFilesParts,
+  returns = true,
 ): Brokers {
   const { clock, log } = parts;
   const tls = options.broker.kind === "embedded" ? null : createBrokerTls(options.broker, parts);
@@ -47,8 +49,12 @@ export function createBrokers(
       openedAtMs = clock.nowMs();
       return connection;
     },
-    reachable: (broker, ...rest) => reachable(broker, clock, ...rest),
-    correctStatus: (broker, signal) => correctStatus(broker, clock, left(), signal),
+    reachable: (broker, ...rest) =>
+      returns
+        ? reachable(broker, clock, ...rest)
+        : Promise.reject(new Error("the gateway stays where it is")),
+    correctStatus: (broker, signal) =>
+      left === null ? Promise.resolve() : correctStatus(broker, clock, left(), signal),
   });
   return {
     connect(signal) {

@@ -1,9 +1,11 @@
+import type { Battery } from "../../domain/battery.ts";
 import type { StateChange } from "../../domain/change.ts";
-import { codeText } from "../../domain/coded.ts";
-import { currentGoal, currentMission, type MissionQueue } from "../../domain/mission.ts";
+import type { Conveyor } from "../../domain/conveyor.ts";
+import type { MissionQueue } from "../../domain/mission.ts";
 import { type Age, createAge } from "../../domain/observed.ts";
 import type { Quality } from "../../domain/quality.ts";
-import { coordinateOf, type Presence, type RobotId } from "../../domain/robot.ts";
+import type { Presence, RobotId } from "../../domain/robot.ts";
+import { flatBattery, flatConveyor, flatMission, flatPlace } from "../../models/flat-robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { PublishState } from "./message.ts";
 import type { RobotTopics, Topics } from "./topics.ts";
@@ -81,35 +83,17 @@ export function createTagWriter(
           break;
         case "battery": {
           const { value, quality } = change.observed;
-          showAll(change.robotId, "battery", quality, [
-            ["charge_percent", value.chargePercent],
-            ["state", codeText(value.state)],
-            ["charge_method", codeText(value.chargeMethod)],
-          ]);
+          showAll(change.robotId, "battery", quality, batteryTags(value));
           break;
         }
         case "conveyor": {
           const { value, quality } = change.observed;
-          showAll(change.robotId, `conveyors/${value.index}`, quality, [
-            ["operation_state", codeText(value.operation)],
-            ["payload_state", codeText(value.payload)],
-            ["health_state", codeText(value.health)],
-            ["installation_state", codeText(value.installation)],
-          ]);
+          showAll(change.robotId, `conveyors/${value.index}`, quality, conveyorTags(value));
           break;
         }
         case "presence": {
           const { value, quality } = change.observed;
-          const age = ageOf(change.robotId, quality);
-          showAll(change.robotId, "presence", quality, [
-            ...placeTags(value),
-            ["age_seconds", age],
-            ["amr_id", value.amrId],
-            ["map_id", value.mapId],
-            ["position", value.position],
-            ["state_id", value.stateId],
-            ["task_chain_id", value.taskChainId],
-          ]);
+          showAll(change.robotId, "presence", quality, placeTags(value, ageOf(change.robotId, quality)));
           break;
         }
         case "hold":
@@ -127,29 +111,52 @@ export function createTagWriter(
   };
 }
 
-/** The robot's position on its map; a coordinate that the list does not have has no topic. */
-function placeTags(presence: Presence): Tags {
+function missionTags(queue: MissionQueue): Tags {
+  const mission = flatMission(queue);
   return [
-    ["x", coordinateOf(presence, "x") ?? ""],
-    ["y", coordinateOf(presence, "y") ?? ""],
-    ["heading", coordinateOf(presence, "theta") ?? ""],
+    ["current_index", mission.index],
+    ["count", mission.count],
+    ["mission_id", mission.id ?? ""],
+    ["state", mission.state ?? ""],
+    ["type", mission.type ?? ""],
+    ["feedback", mission.feedback ?? ""],
+    ["goal_index", mission.goalIndex ?? ""],
+    ["destination", mission.destination ?? ""],
+    ["owner", mission.owner ?? ""],
   ];
 }
 
-function missionTags(queue: MissionQueue): Tags {
-  const mission = currentMission(queue);
-  const goal = mission === undefined ? undefined : currentGoal(mission);
-  const feedback = mission?.feedback;
-  const type = mission?.type;
+function batteryTags(battery: Battery): Tags {
+  const { chargePercent, state, chargeMethod } = flatBattery(battery);
   return [
-    ["current_index", queue.currentMissionIndex],
-    ["count", queue.missions.length],
-    ["mission_id", mission?.missionId ?? ""],
-    ["state", mission === undefined ? "" : codeText(mission.state)],
-    ["type", type && type.family !== "none" ? codeText(type.type) : ""],
-    ["feedback", feedback && feedback.family !== "none" ? codeText(feedback.status) : ""],
-    ["goal_index", mission?.currentGoalIndex ?? ""],
-    ["destination", goal?.kind === "destination" ? goal.destinationId : ""],
-    ["owner", mission?.owner ?? ""],
+    ["charge_percent", chargePercent],
+    ["state", state],
+    ["charge_method", chargeMethod],
+  ];
+}
+
+function conveyorTags(conveyor: Conveyor): Tags {
+  const { operation, payload, health, installation } = flatConveyor(conveyor);
+  return [
+    ["operation_state", operation],
+    ["payload_state", payload],
+    ["health_state", health],
+    ["installation_state", installation],
+  ];
+}
+
+/** A coordinate that the list does not have has no topic. */
+function placeTags(presence: Presence, ageSeconds: number): Tags {
+  const place = flatPlace(presence);
+  return [
+    ["x", place.x ?? ""],
+    ["y", place.y ?? ""],
+    ["heading", place.heading ?? ""],
+    ["age_seconds", ageSeconds],
+    ["amr_id", place.amrId],
+    ["map_id", place.mapId],
+    ["position", place.pointCode],
+    ["state_id", place.stateId],
+    ["task_chain_id", place.taskChainId],
   ];
 }

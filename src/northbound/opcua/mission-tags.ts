@@ -9,6 +9,7 @@ import {
   type MissionQueue,
   missionStateNames,
 } from "../../domain/mission.ts";
+import { goalText } from "../../models/flat-robot.ts";
 import { goalTags, LISTED_GOALS, LISTED_MISSIONS, missionTags } from "./model/mission.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { isTooLong, type TagTimes } from "./node-opcua/tag.ts";
@@ -76,14 +77,6 @@ function isSameGoal(one: Goal, other: Goal): boolean {
 const shownNames: string[] = new Array(LISTED_GOALS).fill("");
 const shownXs: number[] = new Array(LISTED_GOALS).fill(0);
 const shownYs: number[] = new Array(LISTED_GOALS).fill(0);
-
-/** A goal in words: the destination, or the pose in metres and radians. */
-function goalText(goal: Goal | undefined): string {
-  if (goal === undefined || goal.kind === "none") return "";
-  if (goal.kind === "destination") return goal.destinationId;
-  const { xMeters, yMeters, headingRadians } = goal.pose;
-  return `pose ${xMeters} ${yMeters} ${headingRadians}`;
-}
 
 /** 0 for a value that is no place on any map. */
 function millimetres(metres: number | undefined): number {

@@ -28,8 +28,13 @@ import {
 } from "./mqtt-harness.ts";
 
 /** The embedded broker of a gateway with these tests' base. */
-export function newBroker(options = embedded, under = base): EmbeddedBroker {
+export function newBroker(
+  options = embedded,
+  under = base,
+  isOfHosts = (_topic: string) => false,
+): EmbeddedBroker {
   return createBroker({
+    isOfHosts,
     options,
     topics: createTopics(under),
     clientId: "fleetgate-test",

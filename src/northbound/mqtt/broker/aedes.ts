@@ -29,6 +29,7 @@ export async function createAedes(
   topics: Topics,
   arrivals: EventTraffic,
   connections: Pick<ConnectionLog, "failed">,
+  isOfHosts: (topic: string) => boolean,
 ): Promise<Aedes> {
   const { log, identities, sockets } = authenticate;
   let repeats: Repeats | null = null;
@@ -43,7 +44,10 @@ export async function createAedes(
       callback(null, true);
     },
     authenticate: createAuthenticate(authenticate, (id) => clientOf(aedes, id)),
-    ...rightsOf(topics, identities, arrivals, (...message) => repeats?.isRepeat(...message) ?? false),
+    ...rightsOf({
+      ...{ topics, identities, arrivals, isOfHosts },
+      isRepeat: (...message) => repeats?.isRepeat(...message) ?? false,
+    }),
   });
   const ofClients = createRepeats(aedes.id);
   repeats = ofClients;
@@ -51,8 +55,10 @@ export async function createAedes(
   aedes.on("client", (client) => {
     ofClients.takeOver(client);
     paceReplay(client, sockets, newest);
-    if (identities.of(client).kind === "gateway") arrivals.gatewayConnected();
-    else if (client.conn instanceof Socket) arrivals.connected(client, client.conn);
+    const isGateway = identities.of(client).kind === "gateway";
+    // Its connection for Sparkplug publishes no event that is acknowledged.
+    if (isGateway && client.id === authenticate.clientId) arrivals.gatewayConnected();
+    else if (!isGateway && client.conn instanceof Socket) arrivals.connected(client, client.conn);
   });
   reportTraffic(aedes, arrivals);
   showRetainFlag(aedes, identities, log);
@@ -60,17 +66,27 @@ export async function createAedes(
   return aedes;
 }
 
-function rightsOf(
-  topics: Topics,
-  identities: Identities,
-  arrivals: EventTraffic,
-  isRepeat: Repeats["isRepeat"],
-): Pick<AedesOptions, "authorizePublish" | "authorizeSubscribe" | "authorizeForward"> {
+interface RightsParts {
+  readonly topics: Topics;
+  readonly identities: Identities;
+  readonly arrivals: EventTraffic;
+  /** Hosts of Sparkplug write there under any name. */
+  readonly isOfHosts: (topic: string) => boolean;
+  readonly isRepeat: Repeats["isRepeat"];
+}
+
+function rightsOf({
+  topics,
+  identities,
+  arrivals,
+  isOfHosts,
+  isRepeat,
+}: RightsParts): Pick<AedesOptions, "authorizePublish" | "authorizeSubscribe" | "authorizeForward"> {
   return {
     authorizePublish(client, packet, callback) {
       const identity = identities.of(client);
       if (identity.kind === "gateway") arrivals.published(packet);
-      if (mayPublish(identity, packet.topic, topics)) return callback(null);
+      if (isOfHosts(packet.topic) || mayPublish(identity, packet.topic, topics)) return callback(null);
       callback(new Error(`${nameOf(identity)} may not publish on ${packet.topic}`));
     },
     authorizeSubscribe(client, subscription, callback) {

@@ -43,6 +43,8 @@ export interface BrokerParts {
   readonly topics: Topics;
   /** The gateway's client identifier, refused to every other client. */
   readonly clientId: string;
+  /** Whether a host of Sparkplug writes a topic; absent: none does. */
+  readonly isOfHosts?: (topic: string) => boolean;
   /** Absent: a start that fails once has failed. */
   readonly retry?: StartRetry;
   readonly clock: Clock;
@@ -66,7 +68,7 @@ interface Running {
 
 /** aedes with our users, rights and bounds (README.md). Speaks MQTT 3.1 and 3.1.1. */
 export function createBroker(parts: BrokerParts): EmbeddedBroker {
-  const { options, topics, clientId, retry = startOnce, clock, log, audit } = parts;
+  const { options, topics, clientId, isOfHosts = () => false, retry = startOnce, clock, log, audit } = parts;
   const arrivals = createEventArrivals(() => topics.eventFilters, clock);
   let running: Running | null = null;
   let isListening = false;
@@ -99,7 +101,7 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
       const sockets = createClientSockets(clock, log, users, signal);
       const connections = createConnectionLog(clock, log);
       const logIns = { options, clientId, own, sockets, identities, clock, log, audit };
-      const aedes = await createAedes(logIns, topics, arrivals, connections);
+      const aedes = await createAedes(logIns, topics, arrivals, connections, isOfHosts);
       arrivals.watchClients(signal, sockets.slow.disconnect);
       const server = createListener(options, aedes, sockets, connections);
       try {

@@ -12,7 +12,11 @@ export type OpenBroker = () => Duplex;
 /** The last will: what the broker says when the gateway can no longer speak. */
 export interface Will {
   readonly topic: string;
-  readonly payload: string;
+  readonly payload: string | Uint8Array;
+  /**
+   * It is not retained, and a broker that takes no QoS 1 is not used. Absent: as much as the broker takes.
+   */
+  readonly isFixed?: true;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -50,13 +54,14 @@ export async function openClient(
   parts: ClientParts,
   signal: AbortSignal,
 ): Promise<LimitedClient> {
-  let form: WillForm = { qos: 1, retain: true };
+  const isFixed = parts.will?.isFixed === true;
+  let form: WillForm = { qos: 1, retain: !isFixed };
   for (;;) {
     try {
       return await openOnce(options, parts, form, signal);
     } catch (error) {
       const less = lessThan(form, error);
-      if (less === null || parts.will === null) throw error;
+      if (less === null || parts.will === null || isFixed) throw error;
       form = less;
     }
   }
@@ -167,7 +172,7 @@ function clientOptions(
     ...common,
     protocolVersion: options.protocolVersion,
     ...(options.protocolVersion === 5
-      ? { properties: { maximumPacketSize, receiveMaximum: RECEIVE_MAXIMUM } }
+      ? { properties: { sessionExpiryInterval: 0, maximumPacketSize, receiveMaximum: RECEIVE_MAXIMUM } }
       : {}),
     ...(username === null ? {} : { username }),
     ...(password === null ? {} : { password }),

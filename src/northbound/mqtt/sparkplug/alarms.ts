@@ -1,0 +1,31 @@
+import type { Alarm } from "../../../domain/alarm.ts";
+import type { Device, DeviceParts, Slot } from "./device.ts";
+import { alarmMetric, robotAlarmCodes } from "./robot-metrics.ts";
+
+/** `Alarm/<code>` of a robot or station: whether the alarm is active. */
+export interface AlarmMetrics {
+  show(alarms: readonly Alarm[]): void;
+  /** Adds the metric of an alarm that it may have. */
+  add(code: string): void;
+}
+
+export function addAlarms(device: Device, { clock }: Pick<DeviceParts, "clock">): AlarmMetrics {
+  const slots = new Map<string, Slot>();
+
+  function add(code: string): void {
+    if (slots.has(code)) return;
+    const slot = device.add(alarmMetric(code));
+    slots.set(code, slot);
+    device.set(slot, false, "good", clock.nowMs());
+  }
+
+  for (const code of robotAlarmCodes) add(code);
+  return {
+    add,
+    show(alarms) {
+      const active = new Set<string>(alarms.filter(({ isActive }) => isActive).map(({ code }) => code));
+      for (const code of active) add(code);
+      for (const [code, slot] of slots) device.set(slot, active.has(code), "good", clock.nowMs());
+    },
+  };
+}

@@ -1,0 +1,193 @@
+import type { Connection } from "../../../contracts/link.ts";
+import { type Clock, every } from "../../../platform/clock.ts";
+import type { Log } from "../../../platform/log.ts";
+import { onAbort } from "../../../platform/on-abort.ts";
+import type { LimitedClient } from "../client/limited-client.ts";
+import { subscribe } from "../client/subscribe.ts";
+import { watchLoss } from "../connection.ts";
+import type { Loss } from "../loss.ts";
+import type { DuplicateNode } from "./duplicate-node.ts";
+import { REBIRTH } from "./node.ts";
+import { readPayload } from "./payload.ts";
+import type { Plant } from "./plant.ts";
+import type { HostOnConnection } from "./primary-host.ts";
+import { createRebirths, type Rebirths } from "./rebirths.ts";
+import { createSession, endSession, type SparkplugCounts, type SparkplugSession } from "./session.ts";
+import type { SparkplugTopics } from "./topics.ts";
+
+/** A client that the broker has accepted. */
+export interface AcceptedClient {
+  readonly client: LimitedClient;
+  readonly protocolVersion: 4 | 5;
+  /** Its last will. */
+  readonly death: Buffer;
+  /** The number in it. */
+  readonly bdSeq: number;
+}
+
+export interface NodeConnectionParts {
+  readonly topics: SparkplugTopics;
+  readonly plant: Plant;
+  readonly duplicates: DuplicateNode;
+  /** Null: births wait for no host. */
+  readonly host: HostOnConnection | null;
+  readonly counts: SparkplugCounts;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const TICK_MS = 1_000;
+const HEALTH_MS = 10_000;
+
+/**
+ * Takes over an accepted client: subscribes, and waits for the primary host. The node is born with the last
+ * part of the first snapshot. Rejects after a death if it cannot go on.
+ */
+export async function openNodeConnection(
+  { client, protocolVersion, death, bdSeq }: AcceptedClient,
+  parts: NodeConnectionParts,
+  hasOtherBrokers: boolean,
+  signal: AbortSignal,
+): Promise<Connection> {
+  const { topics, plant, duplicates, host, counts, clock, log } = parts;
+  const loss = watchLoss(client);
+  const end = () => endSession(client, topics, death, protocolVersion, clock);
+  const stopListening = onAbort(signal, () => loss.report(new Error("the gateway closes the connection")));
+  try {
+    duplicates.begin(client);
+    const session = createSession({
+      ...{ client, topics, plant, loss, counts, clock },
+      onBirth: duplicates.noteOwn,
+    });
+    const turns = createTurns();
+    const noteMerged = () => {
+      counts.rebirthsMerged += 1;
+      plant.node.setRebirthsMerged(counts.rebirthsMerged);
+    };
+    const rebirths = createRebirths(clock, rebirthIn(session, turns, loss), noteMerged);
+    client.on("message", createReceiver(parts, session, rebirths));
+    await subscribeAll(client, topics, log);
+    await host?.online(loss, hasOtherBrokers);
+    plant.node.setBdSeq(bdSeq);
+    plant.node.lookAtHealth();
+    return serve({ plant, clock, loss, end, session, turns, rebirths });
+  } catch (error) {
+    await end();
+    throw error;
+  } finally {
+    stopListening();
+  }
+}
+
+async function subscribeAll(client: LimitedClient, topics: SparkplugTopics, log: Log): Promise<void> {
+  const commands = topics.node("NCMD");
+  const filters = [
+    commands,
+    ...(client.limits.wildcardsAvailable ? [topics.deviceCommands] : []),
+    topics.node("NBIRTH"),
+    topics.node("NDEATH"),
+    ...(topics.state === null ? [] : [topics.state]),
+  ];
+  const refused = await subscribe(client, filters, { qos: 1 });
+  const needed = refused.find((filter) => filter === commands || filter === topics.state);
+  if (needed !== undefined) throw new Error(`the broker refused the subscription ${needed}`);
+  if (refused.length > 0)
+    log.warn({ refused }, "the broker does not let this gateway read what is published in its own name");
+}
+
+/** Handles what hosts publish, and what is published in the name of this very node. */
+function createReceiver(
+  { topics, host, duplicates }: NodeConnectionParts,
+  session: SparkplugSession,
+  rebirths: Rebirths,
+): (topic: string, payload: Buffer) => void {
+  return (topic, payload) => {
+    switch (topic) {
+      case topics.state:
+        host?.receive(payload);
+        break;
+      case topics.node("NBIRTH"):
+        duplicates.receiveBirth(payload);
+        break;
+      case topics.node("NDEATH"):
+        // The last will of an earlier connection, or the death of another gateway: hosts must not believe it.
+        if (!session.isBorn()) break;
+        duplicates.receiveDeath();
+        rebirths.request();
+        break;
+      case topics.node("NCMD"):
+        if (session.isBorn() && asksForRebirth(payload)) rebirths.request();
+        break;
+    }
+  };
+}
+
+function asksForRebirth(payload: Buffer): boolean {
+  return readPayload(payload)?.some(({ name, value }) => name === REBIRTH && value === true) ?? false;
+}
+
+/** Stops data at once, and is born again when the message under way has left. */
+function rebirthIn(session: SparkplugSession, turns: Turns, loss: Loss): () => void {
+  return () => {
+    session.stopData();
+    turns
+      .run(async () => {
+        await session.birth();
+        await session.flush();
+      })
+      .catch(loss.report);
+  };
+}
+
+interface Served extends Pick<NodeConnectionParts, "plant" | "clock"> {
+  readonly loss: Loss;
+  readonly end: () => Promise<void>;
+  readonly session: SparkplugSession;
+  readonly turns: Turns;
+  readonly rebirths: Rebirths;
+}
+
+function serve({ plant, clock, loss, end, session, turns, rebirths }: Served): Connection {
+  const life = new AbortController();
+  void loss.lost.then(() => life.abort());
+  onAbort(life.signal, rebirths.end);
+  every(clock, TICK_MS, life.signal, () => {
+    plant.tick();
+    if (session.isBorn()) turns.run(() => session.flush()).catch(loss.report);
+  });
+  every(clock, HEALTH_MS, life.signal, plant.node.lookAtHealth);
+  return {
+    lost: loss.lost,
+    async write({ changes, events, isInSnapshot }) {
+      for (const change of changes) plant.apply(change);
+      if (isInSnapshot) return events.length;
+      await turns.run(async () => {
+        if (!session.isBorn()) await session.birth();
+        await session.flush();
+      });
+      return events.length;
+    },
+    async [Symbol.asyncDispose]() {
+      life.abort();
+      session.end();
+      if (loss.cause() === null) await end();
+      loss.report(new Error("the gateway closed the connection"));
+    },
+  };
+}
+
+/** Runs tasks one after the other. */
+interface Turns {
+  run(task: () => Promise<void>): Promise<void>;
+}
+
+function createTurns(): Turns {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    run(task) {
+      const done = last.then(task);
+      last = done.catch(() => {});
+      return done;
+    },
+  };
+}

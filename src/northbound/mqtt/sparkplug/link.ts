@@ -1,0 +1,131 @@
+import type { Connection, Link } from "../../../contracts/link.ts";
+import type { Peer } from "../../../contracts/peers.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import type { Health } from "../../../platform/component.ts";
+import type { Log } from "../../../platform/log.ts";
+import type { WriteBehind } from "../../../platform/stores/write-behind.ts";
+import type { EmbeddedBroker } from "../broker/broker.ts";
+import { createBrokers } from "../brokers.ts";
+import { checkingParts } from "../client/checking.ts";
+import { openClient } from "../client/client.ts";
+import type { Leadership } from "../leadership.ts";
+import { brokerName, brokersOf, type MqttOptions } from "../options.ts";
+import { createBdSeq } from "./bd-seq.ts";
+import { openNodeConnection } from "./connection.ts";
+import { createDuplicateNode } from "./duplicate-node.ts";
+import type { GatewayFacts } from "./node.ts";
+import type { SparkplugOptions } from "./options.ts";
+import { createPlant } from "./plant.ts";
+import { createPrimaryHost } from "./primary-host.ts";
+import { deathPayload, noCounts } from "./session.ts";
+import { createSparkplugTopics } from "./topics.ts";
+
+export interface SparkplugLinkParts {
+  readonly facts: GatewayFacts;
+  /** Null with a broker of the plant. */
+  readonly openBroker: EmbeddedBroker["open"] | null;
+  readonly tables: Pick<WriteBehind, "table" | "keep" | "flushed">;
+  /** Null: there is no cluster. */
+  readonly leadership: Leadership | null;
+  /** When the program was built, by which the clock is judged; null: not known. */
+  readonly builtAt: Date | null;
+  /** Another gateway with this group and node was found, or has left. */
+  readonly onDuplicate: (active: boolean, text: string) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The edge node of Sparkplug B, and its state. */
+export interface SparkplugLink extends Link {
+  health(): Health;
+  /** The brokers. */
+  peers(): readonly Peer[];
+}
+
+const LARGEST_PACKET = 320 * 1024;
+
+/** Sparkplug B as a link, with a connection of its own: each `connect` is one session of the edge node. */
+export function createSparkplugLink(
+  options: MqttOptions,
+  sparkplug: SparkplugOptions,
+  { facts, openBroker, tables, leadership, builtAt, onDuplicate, clock, log }: SparkplugLinkParts,
+): SparkplugLink {
+  const { groupId, nodeId, primaryHost } = sparkplug;
+  const own = { ...options, clientId: `${options.clientId}-sparkplug` };
+  const topics = createSparkplugTopics(sparkplug);
+  const plant = createPlant({ options: sparkplug, facts, clock });
+  const bdSeqs = createBdSeq(sparkplug, tables);
+  const host = createPrimaryHost(sparkplug);
+  const duplicates = createDuplicateNode(`${groupId}/${nodeId}`, log, onDuplicate);
+  const hasOthers = brokersOf(options).length > 1;
+  const counts = noCounts();
+  /** The broker that was left because the host is offline there: the next one is tried first. */
+  let hostLeft: string | null = null;
+  let connected = false;
+  /** Ends the newest connection in order. */
+  let leave = () => {};
+  leadership?.onEnd(() => leave());
+
+  async function open(broker: MqttOptions, signal: AbortSignal): Promise<Connection> {
+    const name = brokerName(broker);
+    if (hasOthers && hostLeft === name) {
+      hostLeft = null;
+      throw new Error(`the primary host ${primaryHost} is offline at this broker`);
+    }
+    const bdSeq = await bdSeqs.next();
+    const death = deathPayload(bdSeq, clock.nowMs());
+    const will = { topic: topics.node("NDEATH"), payload: death, isFixed: true } as const;
+    const connecting = { ...checkingParts, will, maximumPacketSize: LARGEST_PACKET, openBroker };
+    const client = await openClient(broker, connecting, signal);
+    const onOffline = () => {
+      hostLeft = name;
+      leave();
+    };
+    const connection = await openNodeConnection(
+      { client, death, bdSeq, protocolVersion: broker.protocolVersion },
+      {
+        host: host?.begin(name, onOffline) ?? null,
+        ...{ topics, plant, duplicates, counts, clock, log },
+      },
+      hasOthers,
+      signal,
+    );
+    connected = true;
+    void connection.lost.then(() => {
+      connected = false;
+    });
+    return connection;
+  }
+
+  // Which broker is used is the primary host's to say, if there is one.
+  const brokers = createBrokers(own, open, null, { builtAt, clock, log }, host === null);
+  const whyNot = () => leadership?.whyNot() ?? (connected ? null : (host?.whyNot() ?? null));
+
+  return {
+    name: "sparkplug",
+    peers: () => brokers.peers(connected),
+    whyNot,
+    async connect(signal) {
+      await leadership?.begun(signal);
+      const moved = new Promise<void>((resolve) => {
+        leave = resolve;
+      });
+      const connection = await brokers.connect(signal);
+      const { lost, movesOn, write } = connection;
+      return {
+        ...{ lost, write },
+        movesOn: movesOn === undefined ? moved : Promise.race([movesOn, moved]),
+        [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
+      };
+    },
+    health() {
+      const figures = { ...brokers.figures(connected), ...counts };
+      const waits = whyNot();
+      if (!connected && waits !== null) return { state: "up", detail: waits, figures };
+      const problems = [duplicates.problem(), ...(connected ? brokers.problems() : [])];
+      const detail = problems.filter((one) => one !== null).join("; ");
+      if (detail === "") return { state: connected ? "up" : "down", figures };
+      return { state: connected ? "degraded" : "down", detail, figures };
+    },
+  };
+}

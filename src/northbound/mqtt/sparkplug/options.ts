@@ -1,0 +1,23 @@
+import type { RobotId } from "../../../domain/robot.ts";
+import type { Live } from "../../../platform/live.ts";
+
+/** A robot of the configuration. */
+export interface NamedRobot {
+  readonly robotId: RobotId;
+  /** Null: the configuration gives none. */
+  readonly alias: string | null;
+  readonly number: number | null;
+}
+
+/** The edge node of Sparkplug B, all values given. */
+export interface SparkplugOptions {
+  readonly groupId: string;
+  readonly nodeId: string;
+  /** Births and data wait for this host; null: for none. */
+  readonly primaryHost: string | null;
+  /** The host publishes its state on the topic of versions before 3.0. */
+  readonly legacyState: boolean;
+  /** Whether the JSON topics are published too. */
+  readonly json: boolean;
+  readonly robots: Live<readonly NamedRobot[]>;
+}

@@ -1,0 +1,161 @@
+import type { StateChange } from "../../../domain/change.ts";
+import { idleReasonOf } from "../../../domain/idle-reason.ts";
+import type { Observed } from "../../../domain/observed.ts";
+import { type Quality, qualities } from "../../../domain/quality.ts";
+import type { Family } from "../../../domain/robot.ts";
+import type { TaskChain } from "../../../domain/task-chain.ts";
+import { flatBattery, flatConveyor, flatMission } from "../../../models/flat-robot.ts";
+import { addAlarms } from "./alarms.ts";
+import { createDevice, type Device, type DeviceParts } from "./device.ts";
+import type { NamedRobot } from "./options.ts";
+import { addPosition } from "./position.ts";
+import {
+  batteryMetrics,
+  chainMetrics,
+  conveyorMetrics,
+  infoMetrics,
+  missionMetrics,
+  placeMetrics,
+  stateMetrics,
+} from "./robot-metrics.ts";
+import { addGroup, type SlotGroup, timeOf } from "./slot-group.ts";
+import { robotDeviceId } from "./topics.ts";
+
+/** A change of one robot. */
+export type RobotChange = Extract<
+  StateChange,
+  { kind: "robot" | "mission" | "battery" | "conveyor" | "presence" | "hold" | "robot_alarms" }
+>;
+
+/** A robot as a device. */
+export interface RobotDevice {
+  readonly device: Device;
+  /** Whether its values are known to be true: it is born then, and dead otherwise. */
+  isAlive(): boolean;
+  apply(change: RobotChange): void;
+  /** The chain that the online list names, and what is known of it. */
+  showChain(chainId: number, chain: Observed<TaskChain> | undefined): void;
+  tick(): void;
+}
+
+type ConveyorGroup = SlotGroup<keyof ReturnType<typeof conveyorMetrics>>;
+
+/** @param named what the configuration says of the robot */
+export function createRobotDevice(named: NamedRobot, parts: DeviceParts): RobotDevice {
+  const { clock } = parts;
+  const device = createDevice(robotDeviceId(named.robotId), parts);
+  const info = addGroup(device, infoMetrics);
+  const state = addGroup(device, stateMetrics);
+  const battery = addGroup(device, batteryMetrics);
+  const mission = addGroup(device, missionMetrics);
+  const position = addPosition(device, parts);
+  const place = addGroup(device, placeMetrics);
+  const chain = addGroup(device, chainMetrics);
+  const alarms = addAlarms(device, parts);
+  const conveyors = new Map<number, ConveyorGroup>();
+  let quality: Quality = "unknown";
+  let heldBy: readonly string[] = [];
+  let listed: Observed<unknown> | null = null;
+
+  function showInfo(family: Family): void {
+    const { robotId, alias } = named;
+    info.show({ robotId, family, alias: alias ?? "" }, "good", clock.nowMs());
+  }
+
+  /** Findings of the gateway itself, which are always known. */
+  function showState(): void {
+    const nothing = { missions: undefined, presence: undefined, battery: undefined, chain: undefined };
+    const { isNotReady, text } = idleReasonOf({
+      ...{ quality, heldBy, ...nothing, conveyors: new Map(), leasedBy: null },
+    });
+    const values = {
+      quality: qualities.indexOf(quality),
+      readyForCommand: !isNotReady,
+      notReadyReason: isNotReady ? text : "",
+    };
+    state.show(values, "good", clock.nowMs());
+  }
+
+  function conveyorOf(index: number): ConveyorGroup {
+    let group = conveyors.get(index);
+    if (group === undefined) {
+      group = addGroup(device, conveyorMetrics(index));
+      alarms.add(`CONVEYOR_ERROR_${index}`);
+      conveyors.set(index, group);
+    }
+    return group;
+  }
+
+  showInfo("unknown");
+  showState();
+  return {
+    device,
+    isAlive: () => quality === "good",
+    apply(change) {
+      switch (change.kind) {
+        case "robot":
+          quality = change.quality;
+          showInfo(change.family);
+          return showState();
+        case "hold":
+          heldBy = change.hold.by;
+          return showState();
+        case "mission":
+          return showMission(mission, change.observed);
+        case "battery":
+          return battery.show(
+            flatBattery(change.observed.value),
+            change.observed.quality,
+            timeOf(change.observed),
+          );
+        case "conveyor": {
+          const { value, quality: known } = change.observed;
+          return conveyorOf(value.index).show(flatConveyor(value), known, timeOf(change.observed));
+        }
+        case "presence": {
+          const { value, quality: known } = change.observed;
+          listed = change.observed;
+          position.show(change.observed);
+          return place.show(
+            { mapId: value.mapId, pointCode: value.position },
+            known,
+            timeOf(change.observed),
+          );
+        }
+        case "robot_alarms":
+          return alarms.show(change.alarms);
+      }
+    },
+    showChain(chainId, known) {
+      if (listed === null) return;
+      const hasChain = chainId !== 0;
+      const status = hasChain ? (known?.value.status ?? null) : "";
+      const both =
+        hasChain && known !== undefined && listed.quality === "good" ? known.quality : listed.quality;
+      chain.show({ id: chainId, status }, both, timeOf(listed));
+    },
+    tick: position.tick,
+  };
+}
+
+/** Without a mission there is no text, and the numbers are 0, as in the tags of OPC UA. */
+function showMission(
+  group: SlotGroup<keyof typeof missionMetrics>,
+  observed: Extract<RobotChange, { kind: "mission" }>["observed"],
+): void {
+  const { id, type, owner, goal, state, feedback, goalIndex, goalCount, hasArrived } = flatMission(
+    observed.value,
+  );
+  const values = {
+    id: id ?? "",
+    type: type ?? "",
+    owner: owner ?? "",
+    goal: goal ?? "",
+    state: state ?? "",
+    feedback: feedback ?? "",
+    goalIndex: goalIndex ?? 0,
+    goalCount: goalCount ?? 0,
+    hasArrived,
+  };
+  group.show(values, observed.quality, timeOf(observed));
+}

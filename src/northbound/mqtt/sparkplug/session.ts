@@ -1,0 +1,192 @@
+import type { Clock } from "../../../platform/clock.ts";
+import { createTimeSlices } from "../../../platform/time-slices.ts";
+import { within } from "../client/client.ts";
+import type { LimitedClient } from "../client/limited-client.ts";
+import type { Loss } from "../loss.ts";
+import type { Device } from "./device.ts";
+import { encodePayload, type PayloadParts, type Sample } from "./payload.ts";
+import type { Plant, Touched } from "./plant.ts";
+import type { SparkplugTopics } from "./topics.ts";
+
+export interface SessionParts {
+  readonly client: LimitedClient;
+  readonly topics: SparkplugTopics;
+  readonly plant: Plant;
+  readonly loss: Loss;
+  readonly counts: SparkplugCounts;
+  readonly clock: Clock;
+  /** This birth of the node was published. */
+  readonly onBirth: (payload: Buffer) => void;
+}
+
+/** Messages since the gateway started. */
+export interface SparkplugCounts {
+  births: number;
+  deviceBirths: number;
+  deviceDeaths: number;
+  data: number;
+  historical: number;
+  rebirthsMerged: number;
+}
+
+export function noCounts(): SparkplugCounts {
+  return { births: 0, deviceBirths: 0, deviceDeaths: 0, data: 0, historical: 0, rebirthsMerged: 0 };
+}
+
+/** What the edge node says on one connection. One call at a time, each awaited. */
+export interface SparkplugSession {
+  /** Whether the node was born on this connection. */
+  isBorn(): boolean;
+  /** No more data before the next birth, which has all values. */
+  stopData(): void;
+  /** NBIRTH, and the births of all devices that are alive. */
+  birth(): Promise<void>;
+  /** Births, deaths and data of what has changed. */
+  flush(): Promise<void>;
+  /** Values of the past, of one device. */
+  history(device: Device, samples: readonly Sample[]): void;
+  /** Nothing is published any more: the death comes next. */
+  end(): void;
+}
+
+const SEQUENCE_NUMBERS = 256;
+
+export function createSession({
+  client,
+  topics,
+  plant,
+  loss,
+  counts,
+  clock,
+  onBirth,
+}: SessionParts): SparkplugSession {
+  const { node } = plant;
+  const born = new Set<Device>();
+  let isBorn = false;
+  let isBirthDue = false;
+  let isOver = false;
+  let seq = 0;
+
+  function publish(topic: string, parts: Pick<PayloadParts, "samples" | "isBirth">): Buffer {
+    const payload = encodePayload({ atMs: clock.nowMs(), seq, ...parts });
+    seq = (seq + 1) % SEQUENCE_NUMBERS;
+    client.publish(topic, payload, { qos: 0, retain: false });
+    return payload;
+  }
+
+  function bear(device: Device): void {
+    counts.deviceBirths += 1;
+    born.add(device);
+    publish(topics.device("DBIRTH", device.id), { samples: device.birth(), isBirth: true });
+  }
+
+  function bury(device: Device): void {
+    if (!born.delete(device)) return;
+    counts.deviceDeaths += 1;
+    publish(topics.device("DDEATH", device.id), { samples: [], isBirth: false });
+  }
+
+  function say({ device, isAlive }: Touched): void {
+    if (!isAlive) bury(device);
+    else if (!born.has(device) || device.hasNew()) bear(device);
+    else if (device.hasChanged()) {
+      counts.data += 1;
+      publish(topics.device("DDATA", device.id), { samples: device.takeChanged(), isBirth: false });
+    }
+  }
+
+  /** In time slices, and no faster than the broker reads. Ends early when a birth is due. */
+  async function each<T>(all: readonly T[], act: (one: T) => void): Promise<void> {
+    const slices = createTimeSlices();
+    const { stream } = client;
+    stream.cork();
+    try {
+      for (const one of all) {
+        const cause = loss.cause();
+        if (cause !== null) throw cause;
+        if (isBirthDue || isOver) return;
+        act(one);
+        const pause = slices.next();
+        if (pause === undefined && !stream.writableNeedDrain) continue;
+        stream.uncork();
+        try {
+          await pause;
+          if (stream.writableNeedDrain) await loss.orElse((done) => stream.once("drain", () => done()));
+        } finally {
+          stream.cork();
+        }
+      }
+    } finally {
+      stream.uncork();
+    }
+  }
+
+  return {
+    isBorn: () => isBorn && !isOver,
+    end() {
+      isOver = true;
+    },
+    stopData() {
+      isBirthDue = true;
+    },
+    async birth() {
+      if (isOver) return;
+      isBirthDue = false;
+      counts.births += 1;
+      born.clear();
+      seq = 0;
+      onBirth(publish(topics.node("NBIRTH"), { samples: node.device.birth(), isBirth: true }));
+      isBorn = true;
+      await each(plant.alive(), bear);
+    },
+    async flush() {
+      if (isBirthDue || isOver) return;
+      if (node.device.hasChanged()) {
+        counts.data += 1;
+        publish(topics.node("NDATA"), { samples: node.device.takeChanged(), isBirth: false });
+      }
+      await each(plant.takeTouched(), say);
+    },
+    history(device, samples) {
+      if (!born.has(device) || samples.length === 0) return;
+      counts.historical += samples.length;
+      publish(topics.device("DDATA", device.id), { samples, isBirth: false });
+    },
+  };
+}
+
+/** The death of the node: it has no sequence number, and the number of the connection by name. */
+export function deathPayload(bdSeq: number, atMs: number): Buffer {
+  const sample: Sample = {
+    model: { name: "bdSeq", type: "Int64" },
+    ...{ alias: null, value: bdSeq, quality: "good", atMs },
+  };
+  return encodePayload({ atMs, seq: null, samples: [sample], isBirth: false });
+}
+
+const DEATH_MS = 2_000;
+
+/** Ends the connection with exactly one death: with MQTT 5 the broker publishes the last will. */
+export async function endSession(
+  client: LimitedClient,
+  topics: SparkplugTopics,
+  death: Buffer,
+  protocolVersion: 4 | 5,
+  clock: Clock,
+): Promise<void> {
+  if (protocolVersion === 4) {
+    const published = new Promise<void>((resolve, reject) => {
+      client.publish(topics.node("NDEATH"), death, { qos: 1, retain: false }, (error) =>
+        error ? reject(error) : resolve(),
+      );
+    });
+    // Otherwise the broker publishes the last will, which says the same.
+    if (!(await within(clock, DEATH_MS, published))) return void client.end(true);
+  }
+  const options = protocolVersion === 5 ? { reasonCode: DISCONNECT_WITH_WILL } : {};
+  const ended = new Promise<void>((resolve) => client.end(false, options, () => resolve()));
+  if (!(await within(clock, DEATH_MS, ended))) client.stream.destroy();
+}
+
+/** MQTT 5, Disconnect: with Will Message. */
+const DISCONNECT_WITH_WILL = 0x04;

@@ -1,0 +1,36 @@
+import { type Observed, sourceTimeOf } from "../../../domain/observed.ts";
+import type { Quality } from "../../../domain/quality.ts";
+import type { Device, Slot } from "./device.ts";
+import type { MetricModel, MetricQuality, MetricValue } from "./payload.ts";
+
+/** Metrics of one device that have one source, and so one quality. */
+export interface SlotGroup<Key extends string> {
+  /** Shows values of this moment. A value that is null does not exist. */
+  show(values: Readonly<Record<Key, MetricValue | null>>, quality: Quality, atMs: number): void;
+}
+
+export function addGroup<Key extends string>(
+  device: Device,
+  models: Readonly<Record<Key, MetricModel>>,
+): SlotGroup<Key> {
+  const slots = Object.entries<MetricModel>(models).map(
+    ([key, model]) => [key as Key, device.add(model)] as readonly [Key, Slot],
+  );
+  return {
+    show(values, quality, atMs) {
+      const told = metricQuality(quality);
+      for (const [key, slot] of slots) device.set(slot, values[key], told, atMs);
+    },
+  };
+}
+
+/** What was never known is bad; what is no longer known is stale. */
+function metricQuality(quality: Quality): MetricQuality {
+  if (quality === "good") return "good";
+  return quality === "unknown" ? "bad" : "stale";
+}
+
+/** When a value was true: the robot's time, or that of its receipt. */
+export function timeOf({ stamp }: Pick<Observed<unknown>, "stamp">): number {
+  return sourceTimeOf(stamp) ?? stamp.receivedAtMs;
+}

@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createSparkplugTopics } from "../../../../src/northbound/mqtt/sparkplug/topics.ts";
+import { newBroker } from "../link-harness.ts";
+import { haveMosquitto, type Mosquitto, startMosquitto } from "../mosquitto.ts";
+import { base, embedded, external, start } from "../mqtt-harness.ts";
+import {
+  type Host,
+  type NodeChanges,
+  newNode,
+  openHost,
+  robotChange,
+  sparkplugOptions,
+} from "./sparkplug-harness.ts";
+
+const STATE = "spBv1.0/STATE/scada";
+const cleanups: Array<() => Promise<unknown> | unknown> = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** Connects, and is born; the promise resolves with the connection. */
+function begin(changes: NodeChanges) {
+  const stop = new AbortController();
+  const link = newNode({ ...changes, sparkplug: { primaryHost: "scada", ...changes.sparkplug } });
+  const connecting = link.connect(stop.signal).then(async (connection) => {
+    await connection.write({ changes: [robotChange("r1")], events: [] });
+    return connection;
+  });
+  connecting.catch(() => {});
+  cleanups.push(async () => {
+    stop.abort();
+    await (await connecting.catch(() => null))?.[Symbol.asyncDispose]();
+  });
+  return { link, connecting };
+}
+
+const say = (host: Host, online: boolean, timestamp: number, topic = STATE) =>
+  host.client.publishAsync(topic, JSON.stringify({ online, timestamp }), { qos: 1, retain: true });
+
+test("at the embedded broker, births wait until the host is online", async () => {
+  const hosts = { ...sparkplugOptions, primaryHost: "scada" };
+  const broker = newBroker(embedded, base, createSparkplugTopics(hosts).isOfHosts);
+  cleanups.push(await start(broker));
+  const host = await openHost(`mqtt://127.0.0.1:${broker.port()}`);
+  cleanups.push(() => host.client.endAsync(true));
+  await say(host, false, 5);
+  const { link } = begin({ openBroker: broker.open });
+  await expect.poll(() => link.whyNot?.()).toBe("waits for the primary host scada");
+  expect(link.health()).toMatchObject({ state: "up", detail: "waits for the primary host scada" });
+  expect(host.seen).toEqual([]);
+  await say(host, true, 6);
+  await host.on("DBIRTH", "r1");
+  expect(link.whyNot?.()).toBeNull();
+});
+
+describe.skipIf(!haveMosquitto)("at brokers of the plant", () => {
+  let first: Mosquitto;
+  let host: Host;
+
+  beforeEach(async () => {
+    first = await startMosquitto();
+    cleanups.push(() => first.stop());
+    host = await openHost(first.url);
+    cleanups.push(() => host.client.endAsync(true));
+  });
+
+  test("offline with an older time is ignored, offline with a newer one is a death", async () => {
+    await say(host, true, 100);
+    const { connecting } = begin({ options: { broker: external(first.url), protocolVersion: 5 } });
+    const connection = await connecting;
+    await host.on("DBIRTH", "r1");
+    let hasMoved = false;
+    void connection.movesOn?.then(() => {
+      hasMoved = true;
+    });
+    await say(host, false, 99);
+    await say(host, true, 100);
+    await host.askRebirth();
+    await host.receive(() => host.seen.filter(({ type }) => type === "NBIRTH").length === 2);
+    expect(hasMoved).toBe(false);
+    await say(host, false, 101);
+    await connection.movesOn;
+    await connection[Symbol.asyncDispose]();
+    await host.on("NDEATH");
+  });
+
+  test("a host that is offline at one broker is looked for at the next", async () => {
+    const second = await startMosquitto();
+    cleanups.push(() => second.stop());
+    const other = await openHost(second.url);
+    cleanups.push(() => other.client.endAsync(true));
+    await say(host, true, 1);
+    await say(other, true, 1);
+    const broker = external(first.url, second.url);
+    const { link, connecting } = begin({ options: { broker, protocolVersion: 5 } });
+    const connection = await connecting;
+    await host.on("DBIRTH", "r1");
+    await say(host, false, 2);
+    await connection.movesOn;
+    await connection[Symbol.asyncDispose]();
+    await host.on("NDEATH");
+    const next = await link.connect(new AbortController().signal);
+    cleanups.push(() => next[Symbol.asyncDispose]());
+    await next.write({ changes: [robotChange("r1")], events: [] });
+    await other.on("DBIRTH", "r1");
+    expect(host.seen.filter(({ type }) => type === "NBIRTH")).toHaveLength(1);
+  });
+
+  test("the state of before Sparkplug 3.0 is a word", async () => {
+    await host.client.publishAsync("STATE/scada", "ONLINE", { qos: 1, retain: true });
+    const { connecting } = begin({
+      options: { broker: external(first.url), protocolVersion: 4 },
+      sparkplug: { legacyState: true },
+    });
+    const connection = await connecting;
+    await host.on("DBIRTH", "r1");
+    await host.client.publishAsync("STATE/scada", "OFFLINE", { qos: 1, retain: true });
+    await connection.movesOn;
+  });
+});
