@@ -32,10 +32,10 @@ export async function addComponents(
   core: Core,
   begin: Promise<void>,
 ): Promise<void> {
-  const { config, surroundings, recordings, outbox, cluster } = run;
+  const { config, surroundings, recordings, outbox, sparkplugOutbox, cluster } = run;
   const { clock } = surroundings;
   const { fleet, fanOut, state, stages, pipeline, certificates, health, commands, noteWrongClock } = core;
-  for (const component of [recordings.recorder, commands.journald, outbox])
+  for (const component of [recordings.recorder, commands.journald, outbox, sparkplugOutbox])
     if (component !== null) components.push(component);
   const standby = cluster?.standby ?? null;
   components.push(

@@ -39,7 +39,7 @@ export type Core = ReturnType<typeof createCore>;
  * @param components those of the run; the list grows until all are made
  */
 export function createCore(run: Run, components: readonly Component[]) {
-  const { config, work, sessionId, outbox, recordings } = run;
+  const { config, work, sessionId, outbox, sparkplugOutbox, recordings } = run;
   const { clock, random, log } = run.surroundings;
   const { tap } = recordings;
   const catalogue = createCatalogue();
@@ -51,7 +51,7 @@ export function createCore(run: Run, components: readonly Component[]) {
     maxRobots: MAX_ROBOTS,
     maxTaskChains: MAX_TASK_CHAINS,
     sessionId,
-    publishedBefore: outbox?.published ?? null,
+    publishedBefore: (outbox ?? sparkplugOutbox)?.published ?? null,
     clock,
     log,
   });

@@ -4,6 +4,7 @@ import { configHash, runningConfig } from "../config/running-config.ts";
 import { sharedSections } from "../config/shared-sections.ts";
 import type { Sink } from "../contracts/link.ts";
 import type { ReloadConfiguration } from "../contracts/reload.ts";
+import type { Outbox } from "../delivery/outbox/outbox.ts";
 import type { Component, Health } from "../platform/component.ts";
 import { lockFolder } from "../platform/folder-lock.ts";
 import { createLive, type Live } from "../platform/live.ts";
@@ -156,16 +157,33 @@ async function openRun(
   const stores = await prepareStores(config, { clock, time, log, isOnTrial });
   const sessionId = randomUUID();
   const outbox = await stores.openOutbox(sessionId);
+  const sparkplugOutbox = await stores.openSparkplugOutbox(sessionId);
   const cluster = await clusterOf(config, surroundings, {
-    ...{ sessionId, ...ofCluster, events: outbox, seen: stores.seen, tables: stores.tables },
+    ...{ sessionId, ...ofCluster, seen: stores.seen, tables: stores.tables },
+    events: waitingEvents([outbox, sparkplugOutbox]),
   });
   return {
     sessionId,
     stores: cluster === null ? stores : { ...stores, tables: { ...stores.tables, ...cluster.tables } },
     cluster,
     outbox,
+    sparkplugOutbox,
     recordings: createRecordings(config, { clock, time, log }),
     readiness: createReadiness(),
+  };
+}
+
+/** The events of all outboxes. */
+function waitingEvents(all: readonly (Outbox | null)[]): ClusterParts["events"] {
+  const outboxes = all.filter((each) => each !== null);
+  if (outboxes.length === 0) return null;
+  return {
+    get length() {
+      return outboxes.reduce((sum, { length }) => sum + length, 0);
+    },
+    leaveBefore(monotonicMs) {
+      for (const each of outboxes) each.leaveBefore(monotonicMs);
+    },
   };
 }
 

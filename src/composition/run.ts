@@ -50,8 +50,10 @@ export interface Run {
   /** Identifies this run, so that the remains of an earlier one are recognised. */
   readonly sessionId: string;
   readonly stores: Stores;
-  /** Events wait there for the broker; null: no MQTT. */
+  /** Events wait there for the broker; null: no JSON topics. */
   readonly outbox: Outbox | null;
+  /** The same for Sparkplug; null: it is off. */
+  readonly sparkplugOutbox: Outbox | null;
   readonly recordings: Recordings;
   /** Null: this gateway is the only one. */
   readonly cluster: Cluster | null;

@@ -26,21 +26,24 @@ export function sparkplug(
   options: MqttOptions,
   own: SparkplugOptions,
   parts: SparkplugParts,
-  { config, surroundings, work, stores }: Run,
-  { fanOut, health, link: fleetLink }: Core,
+  { config, surroundings, work, stores, sparkplugOutbox }: Run,
+  { fanOut, commands, health, link: fleetLink }: Core,
 ): Pick<SparkplugLink, "peers"> & { readonly component: Component } {
   const clock = work.clock("sparkplug");
   const log = surroundings.log.child({ part: "sparkplug" });
   const { backoffBaseMs, backoffCapMs } = config.fleet.times;
   const link = createSparkplugLink(options, own, {
     ...parts,
-    facts: { version, health: health.now, fleetLinkUp: () => fleetLink.now().isUp },
+    facts: {
+      ...{ version, builtAt: surroundings.builtAt ?? null },
+      ...{ health: health.now, fleetLinkUp: () => fleetLink.now().isUp },
+    },
+    commander: commands.intakeOf("sparkplug"),
     tables: stores.tables,
-    builtAt: surroundings.builtAt ?? null,
     ...{ clock, log },
   });
   const runner = createLinkRunner(link, {
-    outlet: fanOut.attachOutlet(link.name, QUEUE),
+    outlet: fanOut.attachOutlet(link.name, QUEUE, sparkplugOutbox ?? undefined),
     backoff: { baseMs: backoffBaseMs, capMs: backoffCapMs },
     writeTimeoutMs: WRITE_TIMEOUT_MS,
     drainMs: EVENT_DRAIN_MS,

@@ -6,8 +6,9 @@ import { journalFormat, openDurableJournal } from "../commands/journal/durable-j
 import type { Journal } from "../commands/journal/journal.ts";
 import type { Config } from "../config/load.ts";
 import { openEventLog } from "../delivery/outbox/event-log.ts";
-import { type Outbox, openOutbox } from "../delivery/outbox/outbox.ts";
-import { outboxFormat } from "../delivery/outbox/records.ts";
+import type { OutboxOptions } from "../delivery/outbox/options.ts";
+import { type Outbox, type OutboxParts, openOutbox } from "../delivery/outbox/outbox.ts";
+import { outboxFormat, sparkplugOutboxFormat } from "../delivery/outbox/records.ts";
 import { familiesFormat } from "../fleet/streams/family-store.ts";
 import { familiesFolder } from "../fleet/streams/streams.ts";
 import { eventsFormat } from "../fleet/webhooks/event-id-store.ts";
@@ -70,8 +71,10 @@ export interface Stores {
   readonly ticketsFolder: string;
   readonly ticketsLoss: StoreLoss | null;
   readonly tables: Tables;
-  /** Events wait in it for the broker; null: no MQTT. A lost outbox begins empty. */
+  /** Events wait in it for the broker; null: no JSON topics. A lost outbox begins empty. */
   openOutbox(sessionId: string): Promise<Outbox | null>;
+  /** The same, with a cursor of its own, for Sparkplug. */
+  openSparkplugOutbox(sessionId: string): Promise<Outbox | null>;
   /** Names the lost stores. */
   health(): Health;
   /** The health of the disk below them. */
@@ -92,6 +95,7 @@ export function otherFormats(dataDir: string): ReadonlyArray<OtherFormat & { rea
     [join(dataDir, "tickets"), ticketsFormat],
     [join(dataDir, "journal"), journalFormat],
     [join(dataDir, "outbox"), outboxFormat],
+    [join(dataDir, "sparkplug-outbox"), sparkplugOutboxFormat],
     [join(dataDir, TABLES), tablesFormat],
     [familiesFolder(fleet), familiesFormat],
     [join(fleet, "webhooks", "events"), eventsFormat],
@@ -132,7 +136,6 @@ export async function prepareStores(
   const lost: Lost[] = [];
   const journalFolder = join(dataDir, "journal");
   const ticketsFolder = join(dataDir, "tickets");
-  const outboxFolder = join(dataDir, "outbox");
   const tablesFolder = join(dataDir, TABLES);
   const opened = new Map<string, Store>();
 
@@ -144,7 +147,7 @@ export async function prepareStores(
   const lossOf = ({ store }: StoreFormat) => lost.find((each) => each.store === store) ?? null;
 
   async function prepare(folder: string, format: StoreFormat, isExpected: boolean, mustBeConfirmed: boolean) {
-    const isReadByOwner = [journalFormat, outboxFormat, tablesFormat].includes(format);
+    const isReadByOwner = [journalFormat, outboxFormat, sparkplugOutboxFormat, tablesFormat].includes(format);
     const preparation = { isExpected, mustBeConfirmed, isReadByOwner, nowMs: clock.nowMs() };
     const loss = await prepareStore(folder, format, preparation);
     if (loss !== null) note(format, loss, mustBeConfirmed);
@@ -175,24 +178,19 @@ export async function prepareStores(
     return store;
   }
 
-  async function openEventOutbox(sessionId: string): Promise<Outbox | null> {
-    const { outbox: options } = config;
-    if (options === null) return null;
-    const own = log.child({ part: "outbox" });
-    const open = (store: Store) => {
-      const eventLog = openEventLog(outboxFolder);
-      return openOutbox({ options, store, sessionId, clock, time, eventLog, log: own });
-    };
-    const store = openOne(outboxFolder, outboxFormat);
-    try {
-      return await open(store);
-    } catch (error) {
-      if (!(error instanceof RecordDamaged)) throw error;
-      await store.close();
-      note(outboxFormat, await loseStore(outboxFolder, error.message, clock.nowMs(), false), false);
-      return open(openOne(outboxFolder, outboxFormat));
-    }
-  }
+  const openEventOutbox = (format: StoreFormat, options: OutboxOptions | null, sessionId: string) => {
+    if (options === null) return Promise.resolve(null);
+    const parts = { options, sessionId, clock, time, log: log.child({ part: format.store }) };
+    return openOutboxIn(
+      join(dataDir, format.store),
+      parts,
+      () => openOne(join(dataDir, format.store), format),
+      {
+        name: format.store,
+        onLost: (loss) => note(format, loss, false),
+      },
+    );
+  };
 
   const isUsed = await isUsedFolder(dataDir);
   if (config.cluster === null) await prepare(journalFolder, journalFormat, isUsed, true);
@@ -204,8 +202,10 @@ export async function prepareStores(
   const tables = await openTables(openRecords, dataDir, { clock, log, isOnTrial });
   if (config.outbox !== null) {
     // The topics at the plant's brokers show that MQTT has run here.
-    await prepare(outboxFolder, outboxFormat, hasPublishedTopics(tables), false);
+    await prepare(join(dataDir, outboxFormat.store), outboxFormat, hasPublishedTopics(tables), false);
   }
+  if (config.sparkplugOutbox !== null)
+    await prepare(join(dataDir, sparkplugOutboxFormat.store), sparkplugOutboxFormat, false, false);
   const { events, cacheDirectory } = config.fleet;
   if (cacheDirectory !== null) await prepare(familiesFolder(cacheDirectory), familiesFormat, false, false);
   if (events.kind === "webhook") {
@@ -227,10 +227,35 @@ export async function prepareStores(
     tables,
     ticketsFolder,
     ticketsLoss: lossOf(ticketsFormat),
-    openOutbox: openEventOutbox,
+    openOutbox: (sessionId) => openEventOutbox(outboxFormat, config.outbox, sessionId),
+    openSparkplugOutbox: (sessionId) =>
+      openEventOutbox(sparkplugOutboxFormat, config.sparkplugOutbox, sessionId),
     diskHealth: () => diskHealthOf(dataDir, opened),
     ...lossHealth(lost),
   };
+}
+
+/**
+ * Opens an outbox; a damaged one is put aside, and begins empty.
+ *
+ * @param name of its component
+ */
+async function openOutboxIn(
+  folder: string,
+  parts: Omit<OutboxParts, "store" | "eventLog">,
+  openStore: () => Store,
+  { name, onLost }: { readonly name: string; readonly onLost: (loss: StoreLoss) => void },
+): Promise<Outbox> {
+  const open = (store: Store) => openOutbox({ ...parts, name, store, eventLog: openEventLog(folder) });
+  const store = openStore();
+  try {
+    return await open(store);
+  } catch (error) {
+    if (!(error instanceof RecordDamaged)) throw error;
+    await store.close();
+    onLost(await loseStore(folder, error.message, parts.clock.nowMs(), false));
+    return open(openStore());
+  }
 }
 
 /** @throws OwnJournal if commands of a gateway that ran alone are recorded in the data folder */
@@ -317,7 +342,7 @@ async function hasOnlyClientCertificates(folder: string): Promise<boolean> {
 
 /** The outbox outlives its files: lmdb writes to removed ones without an error. */
 function partsOf(folder: string, format: StoreFormat, log: Log): StoreParts {
-  if (format !== outboxFormat) return systemParts;
+  if (format !== outboxFormat && format !== sparkplugOutboxFormat) return systemParts;
   const text = "somebody has removed the files of the outbox: its events are written again, none is lost";
   return { ...systemParts, onGone: () => log.error({ folder }, text) };
 }

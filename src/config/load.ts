@@ -26,7 +26,7 @@ import { ownUriFindings } from "./sections/cluster-checks.ts";
 import { dispatcherOptions, intakeOptions } from "./sections/commands.ts";
 import { controlOptions, socketPath, socketPathProblem } from "./sections/control.ts";
 import { fleetOptions } from "./sections/fleet.ts";
-import { mqttOptions, sparkplugOptions } from "./sections/mqtt.ts";
+import { mqttOptions, sparkplugOptions, sparkplugOutboxOptions } from "./sections/mqtt.ts";
 import { namedRobots, opcUaAccounts, opcUaOptions } from "./sections/opcua.ts";
 import { recorderOptions } from "./sections/recorder.ts";
 import { stationNodes, stationOptions, stationPlaces } from "./sections/stations.ts";
@@ -52,6 +52,8 @@ export interface RunningConfig {
   readonly sparkplug: SparkplugOptions | null;
   /** The queue of events for the broker; null: no JSON topics are published. */
   readonly outbox: OutboxOptions | null;
+  /** The queue of what Sparkplug shows of the past. */
+  readonly sparkplugOutbox: OutboxOptions | null;
   readonly opcua: OpcUaOptions | null;
   readonly web: WebOptions | null;
   readonly cluster: ClusterOptions | null;
@@ -158,6 +160,7 @@ function assemble(file: ConfigFile, files: NamedFiles, path: string, env: Enviro
     fleet: fleetOptions(file.fleet, file.quality, files, gateway.dataDir, members),
     mqtt: file.mqtt === undefined ? null : mqttOptions(file.mqtt, gateway.id, mqttPlant(file), files),
     sparkplug: sparkplugOptions(file.mqtt, gateway.id, file.opcua),
+    sparkplugOutbox: sparkplugOutboxOptions(file.mqtt),
     outbox: file.mqtt?.sparkplug?.json === false ? null : (file.mqtt?.outbox ?? null),
     opcua:
       file.opcua === undefined

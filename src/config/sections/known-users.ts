@@ -1,4 +1,5 @@
 import type { Protocol } from "../../domain/command.ts";
+import { sparkplugSender } from "../../northbound/mqtt/sparkplug/options.ts";
 import { OPEN_USER } from "../../northbound/web/options.ts";
 import { type ConfigPath, type Finding, unwise, wrong } from "../finding.ts";
 import type { ControlSection } from "./control.ts";
@@ -75,7 +76,13 @@ function webUsers(web: WebSection | undefined): ReturnType<typeof knownUsers> {
   return names.length === 0 ? null : { names, key: "web.users and web.tokens" };
 }
 
-function mqttUsers({ broker, users, anonymousLoopback }: MqttSection): ReturnType<typeof knownUsers> {
+function mqttUsers({
+  broker,
+  users,
+  anonymousLoopback,
+  sparkplug,
+}: MqttSection): ReturnType<typeof knownUsers> {
   if (broker !== "embedded" || anonymousLoopback) return null;
-  return { names: Object.keys(users ?? {}), key: "mqtt.users" };
+  const hosts = sparkplug?.commands ? [sparkplugSender(sparkplug.groupId)] : [];
+  return { names: [...Object.keys(users ?? {}), ...hosts], key: "mqtt.users" };
 }

@@ -1,3 +1,4 @@
+import { sparkplugSender } from "../../northbound/mqtt/sparkplug/options.ts";
 import { type TopicProblem, topicProblems } from "../../northbound/mqtt/topic-checks.ts";
 import { type Finding, together, unwise, wrong } from "../finding.ts";
 import { isLoopback } from "../loopback.ts";
@@ -49,6 +50,9 @@ function embeddedFindings(mqtt: MqttSection): readonly Finding[] {
       wrong(["mqtt", "users", name], "cannot be a level of a topic, where the name of the client stands"),
     );
   }
+  const sender = mqtt.sparkplug === undefined ? null : sparkplugSender(mqtt.sparkplug.groupId);
+  if (sender !== null && users.includes(sender))
+    findings.push(wrong(["mqtt", "users", sender], "is the name of the hosts of Sparkplug; choose another"));
   const host = mqtt.listen?.host ?? "127.0.0.1";
   if (mqtt.anonymousLoopback && !isLoopback(host)) {
     findings.push(wrong(["mqtt", "anonymousLoopback"], "needs a loopback address in mqtt.listen.host"));

@@ -1,10 +1,12 @@
 import { z } from "zod";
+import type { OutboxOptions } from "../../delivery/outbox/options.ts";
 import type {
   EmbeddedBrokerOptions,
   ExternalBrokerOptions,
   MqttOptions,
 } from "../../northbound/mqtt/options.ts";
 import type { SparkplugOptions } from "../../northbound/mqtt/sparkplug/options.ts";
+import { storedKinds } from "../../northbound/mqtt/sparkplug/options.ts";
 import type { Placement } from "../../northbound/mqtt/topic-templates.ts";
 import type { Live, Now } from "../../platform/live.ts";
 import { count, file, flag, listen, live, milliseconds, url } from "../fields.ts";
@@ -73,6 +75,10 @@ const sparkplugSection = z
       .optional()
       .describe("The host application for which births and data wait. Default: they wait for none."),
     legacyState: flag(false, "The primary host publishes its state on STATE/<id>, as before Sparkplug 3.0."),
+    commands: flag(
+      false,
+      "Whether hosts may send commands by Commands/Request. Their sender in rights is sparkplug:<groupId>.",
+    ),
     json: flag(true, "Whether the JSON topics are published too, with their events and commands."),
   })
   .optional()
@@ -225,11 +231,16 @@ export function sparkplugOptions(
   opcua: OpcUaSection | undefined,
 ): Now<SparkplugOptions> | null {
   if (section?.sparkplug === undefined) return null;
-  const { groupId, nodeId = gatewayId, primaryHost = null, legacyState, json } = section.sparkplug;
+  const { groupId, nodeId = gatewayId, primaryHost = null, legacyState, commands, json } = section.sparkplug;
   const robots = Object.entries(opcua?.robots ?? {}).map(([robotId, { alias = null, number = null }]) => ({
     ...{ robotId, alias, number },
   }));
-  return { groupId, nodeId, primaryHost, legacyState, json, robots };
+  return { groupId, nodeId, primaryHost, legacyState, commands, json, robots };
+}
+
+/** The queue of events for it, with the bounds of the other one; null: Sparkplug is off. */
+export function sparkplugOutboxOptions(section: MqttSection | undefined): OutboxOptions | null {
+  return section?.sparkplug === undefined ? null : { ...section.outbox, kinds: storedKinds };
 }
 
 /** The options of a running edge node: a reload adds robots. */

@@ -1,3 +1,5 @@
+import type { FleetEvent } from "../../domain/event.ts";
+
 /** How much the outbox keeps, and how fast it hands over waiting events. */
 export interface OutboxOptions {
   /**
@@ -9,4 +11,6 @@ export interface OutboxOptions {
   readonly maxAgeMs: number;
   /** Events in a second that have waited for the broker. */
   readonly replayRate: number;
+  /** Events of other kinds are not for this northbound. Absent: all are. */
+  readonly kinds?: ReadonlySet<FleetEvent["kind"]>;
 }

@@ -40,6 +40,8 @@ export interface Outbox extends EventQueue, Component {
 }
 
 export interface OutboxParts {
+  /** Of the component; absent: `outbox`. */
+  readonly name?: string;
   readonly options: OutboxOptions;
   readonly store: Store;
   readonly eventLog: EventLog;
@@ -71,7 +73,7 @@ export async function openOutbox(parts: OutboxParts): Promise<Outbox> {
 }
 
 class StoredOutbox implements Outbox {
-  readonly name = "outbox";
+  readonly name: string;
   readonly published: PublishedStore;
   commandsLostSinceMs: number | null = null;
   readonly #parts: OutboxParts;
@@ -95,6 +97,7 @@ class StoredOutbox implements Outbox {
   constructor(parts: OutboxParts, left: LeftInLog) {
     const { options, eventLog, sessionId, clock, time, log } = parts;
     const store = storeWith(parts.store, left.changes);
+    this.name = parts.name ?? "outbox";
     this.#parts = parts;
     this.#left = left;
     this.#robots = createLines(options.maxEvents);
@@ -153,6 +156,8 @@ class StoredOutbox implements Outbox {
   }
 
   push(event: FleetEvent): string | null {
+    const { kinds } = this.#parts.options;
+    if (kinds !== undefined && !kinds.has(event.kind)) return null;
     const entry = entryOf(withoutAnswer(event), this.#nextNumber, this.#parts.time.totalMs());
     this.#nextNumber += 1;
     const evicted = this.#enter(entry);

@@ -5,6 +5,9 @@ import type { StoreFormat } from "../../platform/stores/store-marks.ts";
 /** A new version needs the step from the old one in platform/stores/kept-store.ts. */
 export const outboxFormat: StoreFormat = { store: "outbox", version: 2 };
 
+/** The same records, of events for Sparkplug. */
+export const sparkplugOutboxFormat: StoreFormat = { ...outboxFormat, store: "sparkplug-outbox" };
+
 /** An event in the store: the running time when it was queued, the run that saw it, and the event. */
 export type StoredEvent = readonly [queuedAtMs: number, sessionId: string, event: FleetEvent];
 

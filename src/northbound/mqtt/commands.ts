@@ -30,6 +30,8 @@ export interface CommandMessage {
   /** From its receipt; null: the message named none. */
   readonly expiresInMs: number | null;
   readonly request: unknown;
+  /** Of a message whose topic does not name it. */
+  readonly operation: unknown;
 }
 
 /** The result of reading a payload. */
@@ -153,17 +155,20 @@ function commandsOn(options: MqttOptions, log: Log): boolean {
 /**
  * Reads `{"id","expires_in_ms"?,"expires_at"?,"request":{…}}` strictly: an unknown field is refused, never
  * ignored.
+ *
+ * @param more fields that it may have besides
  */
-export function readCommandMessage(payload: Uint8Array): ReadMessage {
-  const read = readCommandObject(payload);
+export function readCommandMessage(payload: Uint8Array, more?: readonly ["operation"]): ReadMessage {
+  const read = readCommandObject(payload, more);
   if (!read.ok) return read;
   const { id, object } = read;
   const expiry = readExpiry(own(object, "expires_at"));
   if (!expiry.ok) return { ok: false, id, reason: expiry.reason };
   const expiresIn = own(object, "expires_in_ms");
   if (expiresIn !== undefined && !isExpiryTime(expiresIn)) return { ok: false, id, reason: expiryTimeFault };
-  const request = own(object, "request");
-  return { ok: true, message: { id, expiresAtMs: expiry.atMs, expiresInMs: expiresIn ?? null, request } };
+  const [request, operation] = [own(object, "request"), own(object, "operation")];
+  const expiresInMs = expiresIn ?? null;
+  return { ok: true, message: { id, expiresAtMs: expiry.atMs, expiresInMs, request, operation } };
 }
 
 function readExpiry(

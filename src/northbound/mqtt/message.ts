@@ -31,15 +31,20 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 const commandFields: readonly string[] = ["id", "expires_in_ms", "expires_at", "request"];
 const commandExample = '{"id","expires_in_ms"?,"expires_at"?,"request":{…}}';
 
-/** Reads a command as an object with an id and known fields. */
-export function readCommandObject(payload: Uint8Array): ReadObject<string> {
+/**
+ * Reads a command as an object with an id and known fields.
+ *
+ * @param more fields that it may have besides
+ */
+export function readCommandObject(payload: Uint8Array, more: readonly string[] = []): ReadObject<string> {
   const read = readObject(payload, commandExample);
   if (!read.ok) return read;
   const { id, object } = read;
   if (id === null) return { ok: false, id, reason: requestIdFault(undefined) };
-  const unknown = Object.keys(object).find((key) => !commandFields.includes(key));
+  const fields = [...more, ...commandFields];
+  const unknown = Object.keys(object).find((key) => !fields.includes(key));
   if (unknown === undefined) return { ok: true, id, object };
-  const reason = `${quoted(unknown)}: is not a field of a command; it has id, expires_in_ms, expires_at and request`;
+  const reason = `${quoted(unknown)}: is not a field of a command; it has ${fields.slice(0, -1).join(", ")} and request`;
   return { ok: false, id, reason };
 }
 

@@ -6,9 +6,10 @@ import type { LimitedClient } from "../client/limited-client.ts";
 import { subscribe } from "../client/subscribe.ts";
 import { watchLoss } from "../connection.ts";
 import type { Loss } from "../loss.ts";
+import type { NodeCommands } from "./commands.ts";
 import type { DuplicateNode } from "./duplicate-node.ts";
 import { REBIRTH } from "./node.ts";
-import { readPayload } from "./payload.ts";
+import { type ReadMetric, readPayload } from "./payload.ts";
 import type { Plant } from "./plant.ts";
 import type { HostOnConnection } from "./primary-host.ts";
 import { createRebirths, type Rebirths } from "./rebirths.ts";
@@ -27,6 +28,7 @@ export interface AcceptedClient {
 
 export interface NodeConnectionParts {
   readonly topics: SparkplugTopics;
+  readonly commands: NodeCommands;
   readonly plant: Plant;
   readonly duplicates: DuplicateNode;
   /** Null: births wait for no host. */
@@ -65,7 +67,14 @@ export async function openNodeConnection(
       plant.node.setRebirthsMerged(counts.rebirthsMerged);
     };
     const rebirths = createRebirths(clock, rebirthIn(session, turns, loss), noteMerged);
-    client.on("message", createReceiver(parts, session, rebirths));
+    const answer = (text: string) =>
+      turns
+        .run(async () => {
+          plant.node.setAnswer(text);
+          await session.flush();
+        })
+        .catch(loss.report);
+    client.on("message", createReceiver(parts, session, rebirths, answer));
     await subscribeAll(client, topics, log);
     await host?.online(loss, hasOtherBrokers);
     plant.node.setBdSeq(bdSeq);
@@ -97,11 +106,20 @@ async function subscribeAll(client: LimitedClient, topics: SparkplugTopics, log:
 
 /** Handles what hosts publish, and what is published in the name of this very node. */
 function createReceiver(
-  { topics, host, duplicates }: NodeConnectionParts,
+  { topics, plant, commands, host, duplicates }: NodeConnectionParts,
   session: SparkplugSession,
   rebirths: Rebirths,
-): (topic: string, payload: Buffer) => void {
-  return (topic, payload) => {
+  answer: (text: string) => void,
+): (topic: string, payload: Buffer, packet: { readonly retain: boolean }) => void {
+  function take(metric: ReadMetric, isRetained: boolean): void {
+    if (metric.name === REBIRTH) {
+      // Kept by the broker, it would come with every connection.
+      if (metric.value === true && !isRetained) rebirths.request();
+    } else if (plant.node.isRequest(metric))
+      void commands.submit(String(metric.value ?? ""), isRetained).then(answer);
+  }
+
+  return (topic, payload, { retain }) => {
     switch (topic) {
       case topics.state:
         host?.receive(payload);
@@ -116,14 +134,10 @@ function createReceiver(
         rebirths.request();
         break;
       case topics.node("NCMD"):
-        if (session.isBorn() && asksForRebirth(payload)) rebirths.request();
+        if (session.isBorn()) for (const metric of readPayload(payload) ?? []) take(metric, retain);
         break;
     }
   };
-}
-
-function asksForRebirth(payload: Buffer): boolean {
-  return readPayload(payload)?.some(({ name, value }) => name === REBIRTH && value === true) ?? false;
 }
 
 /** Stops data at once, and is born again when the message under way has left. */
@@ -164,6 +178,11 @@ function serve({ plant, clock, loss, end, session, turns, rebirths }: Served): C
       await turns.run(async () => {
         if (!session.isBorn()) await session.birth();
         await session.flush();
+        for (const event of events) {
+          // What happens now is in the values.
+          const robot = event.historical ? plant.robot(event.robotId) : undefined;
+          if (robot !== undefined) session.history(robot.device, robot.past(event));
+        }
       });
       return events.length;
     },

@@ -28,6 +28,8 @@ export interface Device {
   add(model: MetricModel, isNamed?: boolean): Slot;
   /** The value is this now; nothing happens if it was so before. */
   set(slot: Slot, value: MetricValue | null, quality: MetricQuality, atMs: number): void;
+  /** Publishes a value, also if it was so before. */
+  tell(slot: Slot, value: MetricValue, atMs: number): void;
   /** All metrics; they count as published. */
   birth(): readonly Sample[];
   /** Those that have changed since; they count as published. */
@@ -50,6 +52,13 @@ export function createDevice(id: string, { takeAlias, clock, onChange }: DeviceP
   let changed: Slot[] = [];
   let isNew = true;
 
+  function change(slot: Slot): void {
+    onChange(device);
+    if (slot.isDirty) return;
+    slot.isDirty = true;
+    changed.push(slot);
+  }
+
   const device: Device = {
     id,
     add(model, isNamed = false) {
@@ -68,10 +77,13 @@ export function createDevice(id: string, { takeAlias, clock, onChange }: DeviceP
       slot.value = shown;
       slot.quality = told;
       slot.atMs = atMs;
-      onChange(device);
-      if (slot.isDirty) return;
-      slot.isDirty = true;
-      changed.push(slot);
+      change(slot);
+    },
+    tell(slot, value, atMs) {
+      slot.value = value;
+      slot.quality = "good";
+      slot.atMs = atMs;
+      change(slot);
     },
     birth() {
       isNew = false;

@@ -1,3 +1,4 @@
+import type { Commander } from "../../../contracts/commander.ts";
 import type { Connection, Link } from "../../../contracts/link.ts";
 import type { Peer } from "../../../contracts/peers.ts";
 import type { Clock } from "../../../platform/clock.ts";
@@ -11,6 +12,7 @@ import { openClient } from "../client/client.ts";
 import type { Leadership } from "../leadership.ts";
 import { brokerName, brokersOf, type MqttOptions } from "../options.ts";
 import { createBdSeq } from "./bd-seq.ts";
+import { createNodeCommands } from "./commands.ts";
 import { openNodeConnection } from "./connection.ts";
 import { createDuplicateNode } from "./duplicate-node.ts";
 import type { GatewayFacts } from "./node.ts";
@@ -22,13 +24,12 @@ import { createSparkplugTopics } from "./topics.ts";
 
 export interface SparkplugLinkParts {
   readonly facts: GatewayFacts;
+  readonly commander: Pick<Commander, "submit">;
   /** Null with a broker of the plant. */
   readonly openBroker: EmbeddedBroker["open"] | null;
   readonly tables: Pick<WriteBehind, "table" | "keep" | "flushed">;
   /** Null: there is no cluster. */
   readonly leadership: Leadership | null;
-  /** When the program was built, by which the clock is judged; null: not known. */
-  readonly builtAt: Date | null;
   /** Another gateway with this group and node was found, or has left. */
   readonly onDuplicate: (active: boolean, text: string) => void;
   readonly clock: Clock;
@@ -48,13 +49,16 @@ const LARGEST_PACKET = 320 * 1024;
 export function createSparkplugLink(
   options: MqttOptions,
   sparkplug: SparkplugOptions,
-  { facts, openBroker, tables, leadership, builtAt, onDuplicate, clock, log }: SparkplugLinkParts,
+  { facts, commander, openBroker, tables, leadership, onDuplicate, clock, log }: SparkplugLinkParts,
 ): SparkplugLink {
   const { groupId, nodeId, primaryHost } = sparkplug;
   const own = { ...options, clientId: `${options.clientId}-sparkplug` };
   const topics = createSparkplugTopics(sparkplug);
   const plant = createPlant({ options: sparkplug, facts, clock });
   const bdSeqs = createBdSeq(sparkplug, tables);
+  const { requireExpiry } = options.commands;
+  const areEnabled = sparkplug.commands;
+  const commands = createNodeCommands({ areEnabled, groupId, requireExpiry, commander });
   const host = createPrimaryHost(sparkplug);
   const duplicates = createDuplicateNode(`${groupId}/${nodeId}`, log, onDuplicate);
   const hasOthers = brokersOf(options).length > 1;
@@ -85,7 +89,7 @@ export function createSparkplugLink(
       { client, death, bdSeq, protocolVersion: broker.protocolVersion },
       {
         host: host?.begin(name, onOffline) ?? null,
-        ...{ topics, plant, duplicates, counts, clock, log },
+        ...{ topics, commands, plant, duplicates, counts, clock, log },
       },
       hasOthers,
       signal,
@@ -98,7 +102,7 @@ export function createSparkplugLink(
   }
 
   // Which broker is used is the primary host's to say, if there is one.
-  const brokers = createBrokers(own, open, null, { builtAt, clock, log }, host === null);
+  const brokers = createBrokers(own, open, null, { builtAt: facts.builtAt, clock, log }, host === null);
   const whyNot = () => leadership?.whyNot() ?? (connected ? null : (host?.whyNot() ?? null));
 
   return {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Health } from "../../../platform/component.ts";
 import { createDevice, type Device, type DeviceParts } from "./device.ts";
-import type { MetricModel } from "./payload.ts";
+import type { MetricModel, ReadMetric } from "./payload.ts";
 import { robotModels } from "./robot-metrics.ts";
 import { addGroup } from "./slot-group.ts";
 import { stationModels } from "./station.ts";
@@ -9,6 +9,8 @@ import { stationModels } from "./station.ts";
 /** The gateway's own values, read when they are shown. */
 export interface GatewayFacts {
   readonly version: string;
+  /** When the program was built, by which the clock is judged; null: not known. */
+  readonly builtAt: Date | null;
   health(): Readonly<Record<string, Health>>;
   /** Whether the session to the fleet service is up. */
   fleetLinkUp(): boolean;
@@ -20,6 +22,10 @@ export interface NodeDevice {
   /** The number of the connection, which the last will has too. */
   setBdSeq(bdSeq: number): void;
   setRebirthsMerged(count: number): void;
+  /** Whether a metric of a command is the request, by alias or name. */
+  isRequest(metric: ReadMetric): boolean;
+  /** The answer to a request: the next data have it. */
+  setAnswer(text: string): void;
   /** Shows the link as it is now: call it about once a second. */
   lookAtLink(): void;
   /** Shows link and health as they are now. */
@@ -49,6 +55,9 @@ const rebirthMetrics = {
   merged: { name: "Gateway/RebirthsMerged", type: "Int32" },
 } as const satisfies Record<string, MetricModel>;
 
+const requestMetric: MetricModel = { name: "Commands/Request", type: "String" };
+const answerMetric: MetricModel = { name: "Commands/Answer", type: "String" };
+
 const HASH_DIGITS = 16;
 const states = ["up", "starting", "degraded", "down"] as const satisfies readonly Health["state"][];
 
@@ -61,6 +70,9 @@ export function createNodeDevice(facts: GatewayFacts, parts: DeviceParts): NodeD
   const link = addGroup(device, linkMetrics);
   const constants = addGroup(device, constantMetrics);
   const rebirths = addGroup(device, rebirthMetrics);
+  const request = device.add(requestMetric);
+  const answer = device.add(answerMetric);
+  for (const slot of [request, answer]) device.set(slot, "", "good", clock.nowMs());
   const modelHash = hashOf([...robotModels, ...stationModels]);
   constants.show({ modelHash, version: facts.version }, "good", clock.nowMs());
   const setRebirthsMerged = (merged: number) => rebirths.show({ merged }, "good", clock.nowMs());
@@ -71,6 +83,9 @@ export function createNodeDevice(facts: GatewayFacts, parts: DeviceParts): NodeD
     device,
     setBdSeq: (value) => device.set(bdSeq, value, "good", clock.nowMs()),
     setRebirthsMerged,
+    isRequest: ({ name, alias }) =>
+      name === requestMetric.name || (alias !== null && alias === request.alias),
+    setAnswer: (text) => device.tell(answer, text, clock.nowMs()),
     lookAtLink: showLink,
     lookAtHealth() {
       const found = Object.values(facts.health());

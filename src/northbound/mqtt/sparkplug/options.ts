@@ -1,3 +1,4 @@
+import type { FleetEvent } from "../../../domain/event.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import type { Live } from "../../../platform/live.ts";
 
@@ -19,5 +20,21 @@ export interface SparkplugOptions {
   readonly legacyState: boolean;
   /** Whether the JSON topics are published too. */
   readonly json: boolean;
+  /** Whether hosts may send commands. */
+  readonly commands: boolean;
   readonly robots: Live<readonly NamedRobot[]>;
 }
+
+/**
+ * The sender of all commands from hosts, in rights, log and audit: nobody knows which host has published one.
+ */
+export function sparkplugSender(groupId: string): string {
+  return `sparkplug:${groupId}`;
+}
+
+/** Events that say what a metric was while the broker was away. */
+export const storedKinds: ReadonlySet<FleetEvent["kind"]> = new Set([
+  "mission",
+  "conveyor",
+  "alarm",
+] as const);

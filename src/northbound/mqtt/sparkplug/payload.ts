@@ -1,9 +1,12 @@
-import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { fromBinary } from "@bufbuild/protobuf";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import {
   DataType,
   type Metric,
-  type MetricSchema,
+  MetricSchema,
   PayloadSchema,
+  PropertySetSchema,
+  PropertyValueSchema,
 } from "../../../wire/sparkplug/payload_pb.js";
 
 /** The types of metrics, by the names of the standard. */
@@ -46,6 +49,10 @@ export interface Sample {
  */
 export type MetricQuality = "good" | "stale" | "bad";
 
+const { field: payload } = PayloadSchema;
+const { field: metric } = MetricSchema;
+const { field: propertySet } = PropertySetSchema;
+const { field: property } = PropertyValueSchema;
 const halfSurrogate = /\p{Surrogate}/gu;
 const qualityCodes = { stale: 500, bad: 0 } as const;
 
@@ -58,15 +65,21 @@ export interface PayloadParts {
   readonly isBirth: boolean;
 }
 
-/** A message as bytes. Its metrics are in the order of their times, as the standard wants them. */
+/**
+ * A message as bytes. Its metrics are in the order of their times, as the standard wants them. Written by the
+ * numbers of the schema: the generic encoder takes three times as long.
+ */
 export function encodePayload({ atMs, seq, samples, isBirth }: PayloadParts): Buffer {
   const inOrder = isInOrder(samples) ? samples : samples.toSorted((one, other) => one.atMs - other.atMs);
-  const message = create(PayloadSchema, {
-    timestamp: timeOf(atMs),
-    metrics: inOrder.map((sample) => metricOf(sample, isBirth)),
-    ...(seq === null ? {} : { seq: BigInt(seq) }),
-  });
-  const bytes = toBinary(PayloadSchema, message);
+  const writer = new BinaryWriter();
+  writer.tag(payload.timestamp.number, WireType.Varint).uint64(timeOf(atMs));
+  for (const sample of inOrder) {
+    writer.tag(payload.metrics.number, WireType.LengthDelimited).fork();
+    writeMetric(writer, sample, isBirth);
+    writer.join();
+  }
+  if (seq !== null) writer.tag(payload.seq.number, WireType.Varint).uint64(seq);
+  const bytes = writer.finish();
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
@@ -74,69 +87,83 @@ function isInOrder(samples: readonly Sample[]): boolean {
   return samples.every(({ atMs }, index) => index === 0 || atMs >= (samples[index - 1]?.atMs ?? 0));
 }
 
-function metricOf(
+function writeMetric(
+  writer: BinaryWriter,
   { model, alias, value, quality, atMs, isHistorical }: Sample,
   isBirth: boolean,
-): MessageInitShape<typeof MetricSchema> {
-  const { name, type } = model;
+): void {
+  const { name, type, unit } = model;
   const isNamed = isBirth || alias === null;
-  const properties = propertiesOf(isBirth ? model.unit : undefined, quality);
-  return {
-    ...(isNamed ? { name } : {}),
-    ...(alias === null ? {} : { alias }),
-    ...(isNamed ? { datatype: dataTypes[type] } : {}),
-    timestamp: timeOf(atMs),
-    ...(isHistorical ? { isHistorical } : {}),
-    ...(properties === null ? {} : { properties }),
-    ...(value === null ? { isNull: true } : { value: fieldOf(type, value) }),
-  };
+  if (isNamed) writer.tag(metric.name.number, WireType.LengthDelimited).string(name);
+  if (alias !== null) writer.tag(metric.alias.number, WireType.Varint).uint64(alias);
+  writer.tag(metric.timestamp.number, WireType.Varint).uint64(timeOf(atMs));
+  if (isNamed) writer.tag(metric.datatype.number, WireType.Varint).uint32(dataTypes[type]);
+  if (isHistorical) writer.tag(metric.isHistorical.number, WireType.Varint).bool(true);
+  if (value === null) writer.tag(metric.isNull.number, WireType.Varint).bool(true);
+  const shownUnit = isBirth ? unit : undefined;
+  if (shownUnit !== undefined || quality !== "good") {
+    writer.tag(metric.properties.number, WireType.LengthDelimited).fork();
+    writeProperties(writer, shownUnit, quality);
+    writer.join();
+  }
+  if (value !== null) writeValue(writer, type, value);
 }
 
 /** A wrong clock may be before 1970, which no message can say. */
-function timeOf(atMs: number): bigint {
-  return BigInt(Math.max(0, Math.trunc(atMs)));
+function timeOf(atMs: number): number {
+  return Math.max(0, Math.trunc(atMs));
 }
 
 /** Signed numbers are in the unsigned field, as two's complement. */
-function fieldOf(
-  type: MetricType,
-  value: MetricValue,
-): NonNullable<MessageInitShape<typeof MetricSchema>["value"]> {
+function writeValue(writer: BinaryWriter, type: MetricType, value: MetricValue): void {
   switch (type) {
     case "Int32":
-      return { case: "intValue", value: Number(value) >>> 0 };
+      writer.tag(metric.intValue.number, WireType.Varint).uint32(Number(value) >>> 0);
+      break;
     case "Int64":
     case "DateTime":
-      return { case: "longValue", value: BigInt.asUintN(64, BigInt(Math.trunc(Number(value)))) };
+      writer
+        .tag(metric.longValue.number, WireType.Varint)
+        .uint64(BigInt.asUintN(64, BigInt(Math.trunc(Number(value)))));
+      break;
     case "Double":
-      return { case: "doubleValue", value: Number(value) };
+      writer.tag(metric.doubleValue.number, WireType.Bit64).double(Number(value));
+      break;
     case "Boolean":
-      return { case: "booleanValue", value: value === true };
+      writer.tag(metric.booleanValue.number, WireType.Varint).bool(value === true);
+      break;
     case "String":
-      return { case: "stringValue", value: String(value).replace(halfSurrogate, "\ufffd") };
+      writer
+        .tag(metric.stringValue.number, WireType.LengthDelimited)
+        .string(String(value).replace(halfSurrogate, "\ufffd"));
+      break;
   }
 }
 
-function propertiesOf(unit: MetricModel["unit"], quality: MetricQuality) {
-  if (unit === undefined && quality === "good") return null;
-  const properties = [
-    ...(unit === undefined
-      ? []
-      : [
-          ["engUnit", { type: DataType.String, value: { case: "stringValue", value: unit.name } }] as const,
-          ["engLow", { type: DataType.Double, value: { case: "doubleValue", value: unit.low } }] as const,
-          ["engHigh", { type: DataType.Double, value: { case: "doubleValue", value: unit.high } }] as const,
-        ]),
-    ...(quality === "good"
-      ? []
-      : [
-          [
-            "Quality",
-            { type: DataType.Int32, value: { case: "intValue", value: qualityCodes[quality] } },
-          ] as const,
-        ]),
+/** All keys come before all values, each at the place of its key. */
+function writeProperties(writer: BinaryWriter, unit: MetricModel["unit"], quality: MetricQuality): void {
+  const keys = [
+    ...(unit === undefined ? [] : ["engUnit", "engLow", "engHigh"]),
+    ...(quality === "good" ? [] : ["Quality"]),
   ];
-  return { keys: properties.map(([key]) => key), values: properties.map(([, value]) => value) };
+  for (const key of keys) writer.tag(propertySet.keys.number, WireType.LengthDelimited).string(key);
+  const write = (type: number, writeField: () => void) => {
+    writer.tag(propertySet.values.number, WireType.LengthDelimited).fork();
+    writer.tag(property.type.number, WireType.Varint).uint32(type);
+    writeField();
+    writer.join();
+  };
+  if (unit !== undefined) {
+    write(DataType.String, () =>
+      writer.tag(property.stringValue.number, WireType.LengthDelimited).string(unit.name),
+    );
+    for (const bound of [unit.low, unit.high])
+      write(DataType.Double, () => writer.tag(property.doubleValue.number, WireType.Bit64).double(bound));
+  }
+  if (quality !== "good")
+    write(DataType.Int32, () =>
+      writer.tag(property.intValue.number, WireType.Varint).uint32(qualityCodes[quality]),
+    );
 }
 
 /** A metric of a command, or of a message of this very node. */
@@ -158,10 +185,10 @@ export function readPayload(bytes: Uint8Array): readonly ReadMetric[] | null {
   }
 }
 
-function readMetric(metric: Metric): ReadMetric {
+function readMetric(read: Metric): ReadMetric {
   return {
-    name: Object.hasOwn(metric, "name") ? metric.name : null,
-    alias: Object.hasOwn(metric, "alias") ? metric.alias : null,
-    value: metric.value.case === undefined ? null : metric.value.value,
+    name: Object.hasOwn(read, "name") ? read.name : null,
+    alias: Object.hasOwn(read, "alias") ? read.alias : null,
+    value: read.value.case === undefined ? null : read.value.value,
   };
 }

@@ -1,13 +1,16 @@
 import type { StateChange } from "../../../domain/change.ts";
+import { codeText } from "../../../domain/coded.ts";
+import type { FleetEvent } from "../../../domain/event.ts";
 import { idleReasonOf } from "../../../domain/idle-reason.ts";
 import type { Observed } from "../../../domain/observed.ts";
 import { type Quality, qualities } from "../../../domain/quality.ts";
 import type { Family } from "../../../domain/robot.ts";
 import type { TaskChain } from "../../../domain/task-chain.ts";
 import { flatBattery, flatConveyor, flatMission } from "../../../models/flat-robot.ts";
-import { addAlarms } from "./alarms.ts";
+import { type AlarmMetrics, addAlarms } from "./alarms.ts";
 import { createDevice, type Device, type DeviceParts } from "./device.ts";
 import type { NamedRobot } from "./options.ts";
+import type { Sample } from "./payload.ts";
 import { addPosition } from "./position.ts";
 import {
   batteryMetrics,
@@ -36,6 +39,8 @@ export interface RobotDevice {
   /** The chain that the online list names, and what is known of it. */
   showChain(chainId: number, chain: Observed<TaskChain> | undefined): void;
   tick(): void;
+  /** What an event says of its metrics at that moment; empty: nothing. */
+  past(event: FleetEvent): readonly Sample[];
 }
 
 type ConveyorGroup = SlotGroup<keyof ReturnType<typeof conveyorMetrics>>;
@@ -135,6 +140,7 @@ export function createRobotDevice(named: NamedRobot, parts: DeviceParts): RobotD
       chain.show({ id: chainId, status }, both, timeOf(listed));
     },
     tick: position.tick,
+    past: (event) => pastOf(event, mission, conveyors, alarms),
   };
 }
 
@@ -158,4 +164,25 @@ function showMission(
     hasArrived,
   };
   group.show(values, observed.quality, timeOf(observed));
+}
+
+function pastOf(
+  event: FleetEvent,
+  mission: SlotGroup<keyof typeof missionMetrics>,
+  conveyors: ReadonlyMap<number, ConveyorGroup>,
+  alarms: AlarmMetrics,
+): readonly Sample[] {
+  const { atMs } = event;
+  switch (event.kind) {
+    case "mission": {
+      const { missionId: id, to, owner } = event;
+      return mission.past({ id, owner, state: codeText(to) }, atMs);
+    }
+    case "conveyor":
+      return conveyors.get(event.to.index)?.past(flatConveyor(event.to), atMs) ?? [];
+    case "alarm":
+      return event.to === "acknowledged" ? [] : alarms.past(event.alarm.code, event.to === "active", atMs);
+    default:
+      return [];
+  }
 }

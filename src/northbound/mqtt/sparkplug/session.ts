@@ -43,12 +43,20 @@ export interface SparkplugSession {
   birth(): Promise<void>;
   /** Births, deaths and data of what has changed. */
   flush(): Promise<void>;
-  /** Values of the past, of one device. */
+  /** Values of the past, of one device. Those of a device that is not born wait for its birth. */
   history(device: Device, samples: readonly Sample[]): void;
   /** Nothing is published any more: the death comes next. */
   end(): void;
 }
 
+/** Values of the past, of one device. */
+interface Past {
+  readonly device: Device;
+  readonly samples: readonly Sample[];
+}
+
+/** Beyond it, the oldest of those that wait for a birth are dropped. */
+const MOST_HELD = 1_000;
 const SEQUENCE_NUMBERS = 256;
 
 export function createSession({
@@ -62,6 +70,7 @@ export function createSession({
 }: SessionParts): SparkplugSession {
   const { node } = plant;
   const born = new Set<Device>();
+  let held: Past[] = [];
   let isBorn = false;
   let isBirthDue = false;
   let isOver = false;
@@ -93,6 +102,17 @@ export function createSession({
       counts.data += 1;
       publish(topics.device("DDATA", device.id), { samples: device.takeChanged(), isBirth: false });
     }
+  }
+
+  function tellPast({ device, samples }: Past): void {
+    counts.historical += samples.length;
+    publish(topics.device("DDATA", device.id), { samples, isBirth: false });
+  }
+
+  async function tellHeld(): Promise<void> {
+    const due = held.filter(({ device }) => born.has(device));
+    held = held.filter(({ device }) => !born.has(device));
+    await each(due, tellPast);
   }
 
   /** In time slices, and no faster than the broker reads. Ends early when a birth is due. */
@@ -146,11 +166,13 @@ export function createSession({
         publish(topics.node("NDATA"), { samples: node.device.takeChanged(), isBirth: false });
       }
       await each(plant.takeTouched(), say);
+      if (held.length > 0) await tellHeld();
     },
     history(device, samples) {
-      if (!born.has(device) || samples.length === 0) return;
-      counts.historical += samples.length;
-      publish(topics.device("DDATA", device.id), { samples, isBirth: false });
+      if (samples.length === 0) return;
+      if (born.has(device) && !isBirthDue) return tellPast({ device, samples });
+      held.push({ device, samples });
+      if (held.length > MOST_HELD) held.shift();
     },
   };
 }

@@ -1,12 +1,14 @@
 import { type Observed, sourceTimeOf } from "../../../domain/observed.ts";
 import type { Quality } from "../../../domain/quality.ts";
 import type { Device, Slot } from "./device.ts";
-import type { MetricModel, MetricQuality, MetricValue } from "./payload.ts";
+import type { MetricModel, MetricQuality, MetricValue, Sample } from "./payload.ts";
 
 /** Metrics of one device that have one source, and so one quality. */
 export interface SlotGroup<Key extends string> {
   /** Shows values of this moment. A value that is null does not exist. */
   show(values: Readonly<Record<Key, MetricValue | null>>, quality: Quality, atMs: number): void;
+  /** Some of them as they were. */
+  past(values: Readonly<Partial<Record<Key, MetricValue>>>, atMs: number): readonly Sample[];
 }
 
 export function addGroup<Key extends string>(
@@ -21,7 +23,22 @@ export function addGroup<Key extends string>(
       const told = metricQuality(quality);
       for (const [key, slot] of slots) device.set(slot, values[key], told, atMs);
     },
+    past: (values, atMs) =>
+      slots.flatMap(([key, { model, alias }]) => {
+        const value = values[key];
+        return value === undefined ? [] : [pastSample(model, alias, value, atMs)];
+      }),
   };
+}
+
+/** A value of the past. */
+export function pastSample(
+  model: MetricModel,
+  alias: bigint | null,
+  value: MetricValue,
+  atMs: number,
+): Sample {
+  return { model, alias, value, quality: "good", atMs, isHistorical: true };
 }
 
 /** What was never known is bad; what is no longer known is stale. */

@@ -1,6 +1,7 @@
 import mqtt, { type IPublishPacket, type MqttClient } from "mqtt";
 import { get } from "sparkplug-payload";
 import messages from "sparkplug-payload/lib/sparkplugPayloadProto.js";
+import type { Commander } from "../../../../src/contracts/commander.ts";
 import type { StateChange } from "../../../../src/domain/change.ts";
 import type { Quality } from "../../../../src/domain/quality.ts";
 import { createSparkplugLink, type SparkplugLink } from "../../../../src/northbound/mqtt/sparkplug/link.ts";
@@ -9,7 +10,7 @@ import { type Clock, systemClock } from "../../../../src/platform/clock.ts";
 import { createLive } from "../../../../src/platform/live.ts";
 import { silentLog } from "../../../../src/platform/log.ts";
 import { createMemoryDisk, type MemoryDisk } from "../../../support/memory-tables.ts";
-import { mqttOptions } from "../mqtt-harness.ts";
+import { mqttOptions, recordingCommander } from "../mqtt-harness.ts";
 
 const foreign = get("spBv1.0");
 if (foreign === null) throw new Error("sparkplug-payload knows no spBv1.0");
@@ -29,6 +30,7 @@ export const sparkplugOptions: SparkplugOptions = {
   primaryHost: null,
   legacyState: false,
   json: true,
+  commands: false,
   robots: createLive([]),
 };
 
@@ -38,6 +40,7 @@ export interface NodeChanges {
   readonly openBroker?: Parameters<typeof createSparkplugLink>[2]["openBroker"];
   readonly disk?: MemoryDisk;
   readonly clock?: Clock;
+  readonly commander?: Pick<Commander, "submit">;
   readonly onDuplicate?: (active: boolean, text: string) => void;
 }
 
@@ -48,18 +51,24 @@ export function newNode({
   openBroker = null,
   disk = createMemoryDisk(),
   clock = systemClock,
+  commander = recordingCommander(),
   onDuplicate = () => {},
 }: NodeChanges = {}): SparkplugLink {
   return createSparkplugLink(
     mqttOptions(options),
     { ...sparkplugOptions, ...sparkplug },
     {
-      facts: { version: "1.2.3", health: () => ({ fleet: { state: "up" } }), fleetLinkUp: () => true },
+      facts: {
+        version: "1.2.3",
+        builtAt: null,
+        health: () => ({ fleet: { state: "up" } }),
+        fleetLinkUp: () => true,
+      },
       ...{
+        commander,
         openBroker,
         tables: disk.open(),
         leadership: null,
-        builtAt: null,
         onDuplicate,
         clock,
         log: silentLog,

@@ -1,0 +1,62 @@
+import type { Commander, Envelope } from "../../../contracts/commander.ts";
+import { refusal } from "../../../domain/outcome.ts";
+import { replyJson } from "../../../models/reply.ts";
+import { type ReadMessage, readCommandMessage } from "../commands.ts";
+import { MESSAGE_LIMIT_BYTES } from "../message.ts";
+import { sparkplugSender } from "./options.ts";
+
+/** Takes the commands that hosts write to `Commands/Request`. */
+export interface NodeCommands {
+  /** Resolves with the answer for `Commands/Answer`. Never rejects. */
+  submit(request: string, isRetained: boolean): Promise<string>;
+}
+
+export interface NodeCommandsParts {
+  /** False: each is refused. */
+  readonly areEnabled: boolean;
+  /** Nobody knows which host has published it: the group stands for all of them. */
+  readonly groupId: string;
+  /** Whether commands that move a robot must have an expiry. */
+  readonly requireExpiry: boolean;
+  readonly commander: Pick<Commander, "submit">;
+}
+
+const OFF = "mqtt.sparkplug.commands is false: this gateway takes no commands from Sparkplug";
+const expiryAdvice = "give expires_in_ms or expires_at";
+
+export function createNodeCommands({
+  areEnabled,
+  groupId,
+  requireExpiry,
+  commander,
+}: NodeCommandsParts): NodeCommands {
+  return {
+    async submit(request, isRetained) {
+      // A longer one is refused by its length, and needs no more of it.
+      const bytes = Buffer.from(request.slice(0, MESSAGE_LIMIT_BYTES + 1));
+      const read = readCommandMessage(bytes, ["operation"]);
+      const id = read.ok ? read.message.id : read.id;
+      if (!areEnabled) return replyJson(id, refusal("NOT_ALLOWED", OFF));
+      const source = { protocol: "mqtt", name: sparkplugSender(groupId) } as const;
+      const received = { source, requestId: id, retained: isRetained };
+      const outcome = await commander.submit({ ...envelopeOf(read, requireExpiry), ...received }, null);
+      return replyJson(id, outcome);
+    },
+  };
+}
+
+function envelopeOf(
+  read: ReadMessage,
+  requireExpiry: boolean,
+): Pick<Envelope, "operation" | "request" | "expiry"> {
+  if (!read.ok) return { operation: "", request: { unreadable: read.reason } };
+  const { operation, request, expiresAtMs: atMs, expiresInMs: withinMs } = read.message;
+  if (typeof operation !== "string")
+    return { operation: "", request: { unreadable: "operation: must be the name of an operation" } };
+  const isMissing = requireExpiry && atMs === null && withinMs === null;
+  return {
+    operation,
+    request: { json: request },
+    expiry: { atMs, withinMs, lacks: isMissing ? expiryAdvice : null },
+  };
+}

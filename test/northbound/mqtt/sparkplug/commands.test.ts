@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { EmbeddedBroker } from "../../../../src/northbound/mqtt/broker/broker.ts";
+import { createSparkplugTopics } from "../../../../src/northbound/mqtt/sparkplug/topics.ts";
+import { newBroker } from "../link-harness.ts";
+import { base, embedded, recordingCommander, start } from "../mqtt-harness.ts";
+import { command, type Host, newNode, openHost, sparkplugOptions } from "./sparkplug-harness.ts";
+
+let broker: EmbeddedBroker;
+let host: Host;
+const cleanups: Array<() => Promise<unknown> | unknown> = [];
+
+beforeEach(async () => {
+  broker = newBroker(embedded, base, createSparkplugTopics(sparkplugOptions).isOfHosts);
+  cleanups.push(await start(broker));
+  host = await openHost(`mqtt://127.0.0.1:${broker.port()}`);
+  cleanups.push(() => host.client.endAsync(true));
+});
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function born(areEnabled: boolean) {
+  const commander = recordingCommander();
+  const link = newNode({ openBroker: broker.open, commander, sparkplug: { commands: areEnabled } });
+  const connection = await link.connect(new AbortController().signal);
+  cleanups.push(() => connection[Symbol.asyncDispose]());
+  await connection.write({ changes: [], events: [] });
+  const birth = await host.on("NBIRTH");
+  const alias = birth.metrics.find(({ name }) => name === "Commands/Request")?.alias ?? 0;
+  const send = (fields: object | string, options: { retain?: boolean; name?: string } = {}) => {
+    const value = typeof fields === "string" ? fields : JSON.stringify(fields);
+    const { name } = options;
+    const metric = { type: "String", value, ...(name === undefined ? { alias } : { name }) } as const;
+    return host.client.publishAsync("spBv1.0/plant/NCMD/fleet", command([metric as never]), {
+      retain: options.retain ?? false,
+    });
+  };
+  const answer = async (id: string | null) => {
+    const found = await host.receive(
+      ({ type, metrics }) => type === "NDATA" && metrics.some(({ value }) => isAnswer(value, id)),
+    );
+    return JSON.parse(String(found.metrics.find(({ value }) => isAnswer(value, id))?.value));
+  };
+  return { commander, send, answer };
+}
+
+const isAnswer = (value: unknown, id: string | null) =>
+  typeof value === "string" && value.startsWith(`{"id":${JSON.stringify(id)}`);
+
+const drive = { operation: "CreateMission", expires_in_ms: 10_000, request: { robot_id: "r1" } };
+
+test("a request is a command of the group, and its answer is a metric", async () => {
+  const { commander, send, answer } = await born(true);
+  await send({ id: "q1", ...drive });
+  expect(await answer("q1")).toMatchObject({ outcome: "succeeded", response: { mission_id: "m1" } });
+  expect(commander.commands).toMatchObject([
+    { source: { protocol: "mqtt", name: "sparkplug:plant" }, requestId: "q1", operation: "CreateMission" },
+  ]);
+});
+
+test("the same id again is the same command, and is answered each time", async () => {
+  const { commander, send } = await born(true);
+  for (let time = 0; time < 3; time += 1) await send({ id: "q1", ...drive }, { name: "Commands/Request" });
+  const answers = () =>
+    host.seen.filter(
+      ({ type, metrics }) => type === "NDATA" && metrics.some(({ value }) => isAnswer(value, "q1")),
+    );
+  await host.receive(() => answers().length === 3);
+  expect(commander.commands).toHaveLength(1);
+});
+
+test("commands are refused unless configured", async () => {
+  const { commander, send, answer } = await born(false);
+  await send({ id: "q1", ...drive });
+  expect(await answer("q1")).toMatchObject({ outcome: "refused", code: "NOT_ALLOWED" });
+  expect(commander.commands).toEqual([]);
+});
+
+test("a retained one, one without an expiry and one that is no command are refused", async () => {
+  const { commander, send, answer } = await born(true);
+  await send({ id: "q1", ...drive }, { retain: true });
+  expect(await answer("q1")).toMatchObject({ outcome: "refused", code: "RETAINED" });
+  await send({ id: "q2", ...drive, expires_in_ms: undefined });
+  expect(await answer("q2")).toMatchObject({ outcome: "refused", code: "NO_EXPIRY" });
+  await send({ id: "q3", request: {} });
+  expect(await answer("q3")).toMatchObject({ outcome: "refused", code: "MALFORMED" });
+  await send("no JSON");
+  expect(await answer(null)).toMatchObject({ outcome: "refused", code: "MALFORMED" });
+  expect(commander.commands).toEqual([]);
+});
