@@ -14,7 +14,7 @@ import { QUEUE, type Run, startRetry } from "./run.ts";
 export async function opcua(
   options: OpcUaOptions,
   run: Run,
-  { link, state, stages, fanOut, commands, catalogue }: Core,
+  { link, state, stages, fanOut, commands, catalogue, trends }: Core,
 ): Promise<OpcUaServer> {
   const { surroundings, work, sessionId, stores, reloads, cluster } = run;
   // Loaded here: a gateway without OPC UA starts in two thirds of the time, and needs less memory.
@@ -48,6 +48,7 @@ export async function opcua(
       cluster: cluster?.view ?? null,
       permits: dispatcher.permits,
       holds: dispatcher.holds,
+      batteries: trends,
       alarms: { storeProblem: stages.alarmStore.storeProblem, shown: stages.alarms.visibleAlarms },
     },
     timeRequest: (task) => work.time("opcua", task),

@@ -15,7 +15,7 @@ export interface Trend<Value> {
 export interface BatteryTrends {
   /** In percent. A robot whose charge was never known has no values. */
   batteryOf(robotId: RobotId): Trend<number>;
-  /** Starts to record batteries. The returned function ends it. */
+  /** Starts to record batteries. The returned function ends it, unless another caller still needs them. */
   open(): () => void;
 }
 

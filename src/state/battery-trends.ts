@@ -24,6 +24,8 @@ export function createBatteryTrends(
 ): BatteryTrends {
   const rings = new Map<RobotId, Uint8Array>();
   const stepNow = () => Math.floor(clock.nowMs() / BATTERY_STEP_MS);
+  let opened = 0;
+  let over = new AbortController();
   let sinceMs = clock.nowMs();
   let [first, last] = [stepNow(), stepNow()];
 
@@ -68,10 +70,16 @@ export function createBatteryTrends(
       return { sinceMs, stepMs: BATTERY_STEP_MS, firstAtMs: from * BATTERY_STEP_MS, values };
     },
     open() {
-      const over = new AbortController();
-      look();
-      every(clock, LOOK_MS, over.signal, look);
-      return () => over.abort();
+      opened += 1;
+      if (opened === 1) {
+        over = new AbortController();
+        look();
+        every(clock, LOOK_MS, over.signal, look);
+      }
+      return () => {
+        opened -= 1;
+        if (opened === 0) over.abort();
+      };
     },
   };
 }

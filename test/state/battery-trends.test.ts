@@ -27,6 +27,19 @@ test("each step has the charge that was known last in it", () => {
   expect(trends.batteryOf("r1")).toMatchObject({ sinceMs: NOON_MS, firstAtMs: NOON_MS, stepMs: 30_000 });
 });
 
+test("it is recorded until the last caller that needs it has ended", () => {
+  const { charges, steps, trends, valuesOf } = createTrends();
+  charges.set("r1", 80);
+  const end = trends.open();
+  steps(2);
+  closers.pop()?.();
+  steps(2);
+  expect(valuesOf().slice(0, 4)).toEqual([80, 80, 80, 80]);
+  end();
+  steps(2);
+  expect(valuesOf().at(-1)).toBeNull();
+});
+
 test("while no charge is known there is none, and the last one is not carried on", () => {
   const { charges, steps, valuesOf } = createTrends();
   charges.set("r1", 80);

@@ -125,6 +125,7 @@ export function tagNodes(
       dataType: tag.type,
       length: tag.length ?? null,
       isWritable: tag.isWritable === true,
+      isHistorized: tag.isHistorized === true && rule === null,
       unit: tag.unit?.symbol ?? "",
       range: tag.range ?? null,
     },
@@ -167,7 +168,7 @@ function variableNode(
   kind: TagKind,
   { parent, others, facts }: VariableParts,
 ): ExportedNode {
-  const plain = { length: null, isWritable: false, unit: "", range: null, value: null };
+  const plain = { length: null, isWritable: false, isHistorized: false, unit: "", range: null, value: null };
   return {
     ...{ kind: "variable", path, browseName: name, hasStandardName: kind === "property" },
     displayName: named(name, texts),

@@ -67,6 +67,7 @@ export interface VariableFacts {
   /** Of a fixed array; null: a scalar. */
   readonly length: number | null;
   readonly isWritable: boolean;
+  readonly isHistorized: boolean;
   /** The symbol of its unit; empty: none. */
   readonly unit: string;
   readonly range: readonly [low: number, high: number] | null;

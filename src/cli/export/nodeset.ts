@@ -27,8 +27,10 @@ const elements: Readonly<Record<ExportedNode["kind"], string>> = {
   method: "UAMethod",
 };
 
-/** The access level of tags that operators may write. */
+/** Bits of AccessLevel (OPC UA part 3, 8.57). */
+const READ = 1;
 const READ_AND_WRITE = 3;
+const READ_HISTORY = 4;
 /** The EventNotifier of an object at which clients subscribe to events. */
 const SUBSCRIBE_TO_EVENTS = 1;
 
@@ -124,11 +126,13 @@ function attributesXml(node: ExportedNode): string {
     .join("");
 }
 
-function variableAttributes({ dataType, length, isWritable }: VariableFacts) {
+function variableAttributes({ dataType, length, isWritable, isHistorized }: VariableFacts) {
+  const access = (isWritable ? READ_AND_WRITE : READ) | (isHistorized ? READ_HISTORY : 0);
   return [
     ["DataType", dataType] as const,
     ...(length === null ? [] : [["ValueRank", 1] as const, ["ArrayDimensions", length] as const]),
-    isWritable ? (["AccessLevel", READ_AND_WRITE] as const) : null,
+    access === READ ? null : (["AccessLevel", access] as const),
+    isHistorized ? (["Historizing", "true"] as const) : null,
   ];
 }
 

@@ -7,6 +7,7 @@ import type { MakeStopRequest } from "../../contracts/fleet-port.ts";
 import type { OperationManual } from "../../contracts/operation-manual.ts";
 import type { ReloadRefusal } from "../../contracts/reload.ts";
 import type { Permits, Stations, VisibleStations } from "../../contracts/stations.ts";
+import type { BatteryTrends } from "../../contracts/trends.ts";
 import type { Alarm } from "../../domain/alarm.ts";
 import type { VisibleStation } from "../../domain/station-visits.ts";
 import { memberIndex } from "../../models/cluster.ts";
@@ -74,6 +75,7 @@ export interface OpcUaViews {
   readonly permits: Permits;
   readonly holds: Pick<Holds, "holdState">;
   readonly alarms: AlarmStore & ActiveAlarms;
+  readonly batteries: BatteryTrends;
   /** Absent or null: the gateway is no member of a cluster. */
   readonly cluster?: ClusterView | null;
 }

@@ -77,7 +77,7 @@ export function describeServer(
         maxNodesPerRegisterNodes: 10_000,
         maxNodesPerTranslateBrowsePathsToNodeIds: 10_000,
         maxNodesPerMethodCall: 1_000,
-        // There is no history: a limit of 0 is not shown.
+        // Long reads of history are answered in time slices: a limit of 0 is not shown.
         maxNodesPerHistoryReadData: 0,
         maxNodesPerHistoryReadEvents: 0,
       },

@@ -25,6 +25,7 @@ import { answerWithAskedAddress } from "./node-opcua/endpoint-address.ts";
 import { startServer } from "./node-opcua/endpoint-start.ts";
 import { deliverEvents } from "./node-opcua/event-delivery.ts";
 import { type Fence, fence } from "./node-opcua/fence.ts";
+import { answerHistoryReads } from "./node-opcua/history-reads.ts";
 import { correctIndexRanges } from "./node-opcua/index-ranges.ts";
 import { allowManyWatchers, forgetClosedSubscriptions, forgetHungUpClients } from "./node-opcua/leaks.ts";
 import { forwardLibraryLog } from "./node-opcua/library-log.ts";
@@ -154,6 +155,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         // A PLC that comes back asks for its nodes at once, and may never ask again for a missing one.
         const nodeParts = { commands, views, memory, registry, clock, random, log };
         gateway = openAddressSpace(server, space, options, nodeParts, signal);
+        answerHistoryReads(server, views.batteries, registry.robotAt, signal);
         // Last: it contains the errors of the handlers that were inserted before node-opcua's.
         guarded = fence(server, clock, log, timeRequest);
         await startServer(server, (listen) => beginListening(retry, "opcua", options, listen, signal, ready));

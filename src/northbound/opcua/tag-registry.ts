@@ -14,6 +14,8 @@ export interface TagRegistry extends TagSource {
   add(tag: Tag, parentPath: string): void;
   /** Sets the robot of the nodes below this path. */
   nameRobot(path: string, robotId: RobotId): void;
+  /** The robot of the nodes below this path; absent: it is no robot's. */
+  robotAt(path: string): RobotId | undefined;
   /** The stations that a reload has removed, by the step of their NodeIds that names them. */
   readonly hidden: Set<string>;
   /** The server is gone, with its nodes. */
@@ -57,6 +59,7 @@ export function createTagRegistry(missingRobots: () => number): TagRegistry {
     missingRobots,
     add: (tag, parentPath) => groupOf(ownerOf(parentPath)).add(tag),
     nameRobot: (path, robotId) => void robotIds.set(path, robotId),
+    robotAt: (path) => robotIds.get(path),
     groups: () =>
       [...groups].flatMap(([owner, group]) => (group.station !== null && isHidden(owner) ? [] : [group])),
     subjectOf: ({ name }) => subjectOf(name),

@@ -11,7 +11,7 @@ import type { WriterPermissions } from "./security.ts";
 import type { SharedProperties } from "./shared-properties.ts";
 
 /** A tag of the model, or one that no type declares. */
-export type GivenTag = Pick<TagModel, "type" | "length" | "isWritable" | "enumeration">;
+export type GivenTag = Pick<TagModel, "type" | "length" | "isWritable" | "isHistorized" | "enumeration">;
 type AnyTag = TagModel | GivenTag;
 
 interface Enumeration {
@@ -63,6 +63,8 @@ export function createVariables(
       length: model.length ?? null,
       writers: writersOf(model, rule !== undefined),
       kind: tagKind(model),
+      // Not a member of a type: it has no values.
+      isHistorized: model.isHistorized === true && rule === undefined,
       texts: "german" in model ? textsOf(name, model) : null,
       ...(rule === undefined ? {} : { rule }),
     });

@@ -138,11 +138,25 @@ describe("a request for 10,000", () => {
       () =>
         new HistoryReadRequest({
           ...header(),
-          historyReadDetails: new ReadRawModifiedDetails({ startTime: new Date(0), endTime: new Date(1) }),
+          historyReadDetails: new ReadRawModifiedDetails({ startTime: new Date(1), endTime: new Date(2) }),
           nodesToRead: items((index) => ({ nodeId: tag(index) })),
+          timestampsToReturn: TimestampsToReturn.Both,
         }),
       (answer) => statuses(answer.read(new HistoryReadResponse()).results),
-      "BadHistoryOperationUnsupported",
+      "GoodNoData",
+    ],
+    [
+      "HistoryRead of whole histories",
+      () =>
+        new HistoryReadRequest({
+          ...header(),
+          historyReadDetails: new ReadRawModifiedDetails({ startTime: new Date(1), endTime: new Date() }),
+          nodesToRead: items((index) => ({ nodeId: tag(index) }), ROBOTS),
+          timestampsToReturn: TimestampsToReturn.Both,
+        }),
+      (answer) => statuses(answer.read(new HistoryReadResponse()).results),
+      "Good",
+      ROBOTS,
     ],
     [
       "Write",

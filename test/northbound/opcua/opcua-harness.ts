@@ -76,7 +76,7 @@ export function opcUaOptions(changed: Partial<Given<OpcUaOptions>> = {}): OpcUaO
 type Changed = Partial<
   Omit<OpcUaParts, "commands" | "views"> &
     Omit<OpcUaCommands, "commander" | "stopRequest"> &
-    Pick<OpcUaViews, "alarms" | "facts" | "cluster">
+    Pick<OpcUaViews, "alarms" | "batteries" | "facts" | "cluster">
 > &
   Pick<TestTargets, "resetCounters" | "userRights"> & {
     /** Of the facts, unless they are given. */
@@ -100,6 +100,7 @@ export function opcUaParts({
   stations = noStations,
   permits = noPermits,
   alarms = noAlarms,
+  batteries = noBatteries,
   cluster = null,
   catalogue = fakeCatalogue(),
   rights,
@@ -123,7 +124,7 @@ export function opcUaParts({
       catalogue,
       stopRequest,
     },
-    views: { facts, stations, permits, holds, alarms, cluster },
+    views: { facts, stations, permits, holds, alarms, batteries, cluster },
     openMemory: createFakeDisk().open,
     clock,
     random: () => 0.5,
@@ -145,6 +146,12 @@ export function factsOf(sessionId: string): GatewayFacts {
 
 /** Nobody leases anything, and nothing is known of a station. */
 export const noStations: TestStations = { ...noLeases, shown: () => null };
+
+/** No charge was ever known. */
+const noBatteries: OpcUaViews["batteries"] = {
+  batteryOf: () => ({ sinceMs: 0, stepMs: 30_000, firstAtMs: 0, values: [] }),
+  open: () => () => {},
+};
 
 /** No station requires a permit. */
 const noPermits: Permits & ActTargets["permits"] = {

@@ -21,6 +21,7 @@ export const batteryTags = {
     type: "Int32",
     unit: percent,
     range: [0, 100],
+    isHistorized: true,
     german: "Ladezustand",
     en: "How full the battery is",
     de: "Wie voll die Batterie ist",

@@ -17,6 +17,8 @@ export interface TagModel extends Text {
   readonly isForEngineers?: true;
   /** Some instances lack it. */
   readonly isOptional?: true;
+  /** Its past values can be read (HistoryRead). */
+  readonly isHistorized?: true;
   /** OPC UA itself has named it. */
   readonly isProperty?: true;
   readonly unit?: Unit;

@@ -1,6 +1,7 @@
 import {
   CallRequest,
   CreateMonitoredItemsRequest,
+  HistoryReadRequest,
   NumericRange,
   type OPCUAServer,
   ReadRequest,
@@ -10,7 +11,12 @@ import {
 } from "node-opcua";
 
 /** The handlers of node-opcua 2.182 for requests whose items have an index range. */
-const handlers = ["_on_ReadRequest", "_on_WriteRequest", "_on_CreateMonitoredItemsRequest"] as const;
+const handlers = [
+  "_on_ReadRequest",
+  "_on_HistoryReadRequest",
+  "_on_WriteRequest",
+  "_on_CreateMonitoredItemsRequest",
+] as const;
 
 interface Ranged {
   indexRange: NumericRange;
@@ -35,7 +41,8 @@ export function correctIndexRanges(server: OPCUAServer): void {
 }
 
 function rangedItems(request: unknown): readonly Ranged[] {
-  if (request instanceof ReadRequest) return request.nodesToRead ?? [];
+  if (request instanceof ReadRequest || request instanceof HistoryReadRequest)
+    return request.nodesToRead ?? [];
   if (request instanceof WriteRequest) return request.nodesToWrite ?? [];
   if (request instanceof CreateMonitoredItemsRequest) {
     return (request.itemsToCreate ?? []).map(({ itemToMonitor }) => itemToMonitor);

@@ -31,7 +31,7 @@ interface ListService {
 /** By node-opcua's name of its handler. Browse is in browse.ts; Call waits for outcomes. */
 const services: Readonly<Record<string, ListService>> = {
   _on_ReadRequest: { list: "nodesToRead", slice: 100 },
-  _on_HistoryReadRequest: { list: "nodesToRead", slice: 100 },
+  _on_HistoryReadRequest: { list: "nodesToRead", slice: 2 },
   _on_WriteRequest: { list: "nodesToWrite", slice: 100, isWhole: true },
   _on_CallRequest: { list: "methodsToCall", slice: Number.POSITIVE_INFINITY },
   _on_CreateMonitoredItemsRequest: { list: "itemsToCreate", slice: 50 },

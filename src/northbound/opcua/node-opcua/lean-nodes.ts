@@ -50,6 +50,8 @@ export interface VariableOptions {
   /** The roles that may write; null: none. */
   readonly writers: RolePermissionTypeOptions[] | null;
   readonly kind: TagKind;
+  /** Whether its past values can be read; absent: no. */
+  readonly isHistorized?: boolean;
   readonly texts?: NodeTexts | null;
   readonly rule?: NodeId;
 }
@@ -91,6 +93,7 @@ interface NodeRecord {
 
 const READ = AccessLevelFlag.CurrentRead;
 const READ_AND_WRITE = AccessLevelFlag.CurrentRead | AccessLevelFlag.CurrentWrite;
+const READ_HISTORY = AccessLevelFlag.HistoryRead;
 
 const folderType = standardId(ObjectTypeIds.FolderType);
 const variableTypes = {
@@ -174,7 +177,7 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
       });
       return node as UAObject;
     },
-    variable(parent, path, name, { dataType, length, writers, kind, texts, rule }) {
+    variable(parent, path, name, { dataType, length, writers, kind, isHistorized = false, texts, rule }) {
       const isProperty = kind === "property";
       const relation = isProperty ? relations.property : relations.component;
       const node = create(parent, name, relation, {
@@ -187,9 +190,9 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
         dataType: cached(dataTypes, dataType, () => standardId(dataType)),
         valueRank: length === null ? -1 : 1,
         arrayDimensions: length === null ? null : cached(dimensions, length, () => [length]),
-        accessLevel: writers === null ? READ : READ_AND_WRITE,
+        accessLevel: (writers === null ? READ : READ_AND_WRITE) | (isHistorized ? READ_HISTORY : 0),
         minimumSamplingInterval: 0,
-        historizing: false,
+        historizing: isHistorized,
       });
       const variable = node as UAVariable;
       if (kind === "tag" && rule === undefined) references.shareAmongTags(variable, parent);

@@ -1,0 +1,196 @@
+import {
+  AttributeIds,
+  DataType,
+  HistoryData,
+  HistoryReadDetails,
+  HistoryReadRequest,
+  type HistoryReadRequestOptions,
+  ReadAtTimeDetails,
+  ReadEventDetails,
+  ReadProcessedDetails,
+  ReadRawModifiedDetails,
+  TimestampsToReturn,
+  VariableIds,
+} from "node-opcua";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { BatteryTrends } from "../../../src/contracts/trends.ts";
+import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
+
+const NOON_MS = Date.UTC(2026, 0, 2, 12);
+const CHARGE = "ns=2;s=Robots.AMR01.Battery.ChargePercent";
+const STEP_MS = 30_000;
+/** Two steps without a value; the present one is the last. */
+const charges = [80, 79, null, null, 77, 76, 75];
+let openCount = 0;
+const batteries: BatteryTrends = {
+  batteryOf: (robotId) => ({
+    sinceMs: NOON_MS,
+    stepMs: STEP_MS,
+    firstAtMs: NOON_MS,
+    values: robotId === "r1" ? charges : charges.map(() => null),
+  }),
+  open() {
+    openCount += 1;
+    return () => {
+      openCount -= 1;
+    };
+  },
+};
+const robots = [
+  { robotId: "r1", alias: "AMR01", number: null, family: "cart", conveyorIndexes: [] },
+  { robotId: "r2", alias: null, number: null, family: "cart", conveyorIndexes: [] },
+] as const;
+const at = (step: number) => new Date(NOON_MS + step * STEP_MS);
+let running: RunningServer;
+let caller: Caller;
+
+beforeAll(async () => {
+  running = await startServer({ robots }, { batteries });
+  caller = await openSession(running.url);
+});
+afterAll(async () => {
+  await caller.close();
+  expect(openCount).toBe(1);
+  await running.stop();
+  expect(openCount).toBe(0);
+});
+
+const day = { startTime: at(-1_000), endTime: at(1_000) };
+
+type RawOptions = ConstructorParameters<typeof ReadRawModifiedDetails>[0];
+
+async function ask(
+  details: RawOptions | HistoryReadDetails,
+  node: { nodeId?: string; continuationPoint?: Buffer } = {},
+  changed: HistoryReadRequestOptions = {},
+) {
+  const { results } = await caller.session.historyRead(
+    new HistoryReadRequest({
+      historyReadDetails:
+        details instanceof HistoryReadDetails ? details : new ReadRawModifiedDetails(details),
+      nodesToRead: [{ nodeId: CHARGE, ...node }],
+      timestampsToReturn: TimestampsToReturn.Both,
+      ...changed,
+    }),
+  );
+  const [result] = results ?? [];
+  if (result === undefined) throw new Error("there is no result");
+  const values = result.historyData instanceof HistoryData ? (result.historyData.dataValues ?? []) : [];
+  return {
+    status: result.statusCode.name,
+    point: result.continuationPoint,
+    values,
+    shown: values.map(({ sourceTimestamp, value, statusCode }) => [
+      (Number(sourceTimestamp?.getTime()) - NOON_MS) / STEP_MS,
+      statusCode.name === "Good" ? value.value : statusCode.name,
+    ]),
+  };
+}
+
+it("the charge of a robot has the values that are kept, and says where none was known", async () => {
+  const { status, values, shown } = await ask(day);
+  expect(status).toBe("Good");
+  expect(shown).toEqual([
+    [0, 80],
+    [1, 79],
+    [2, "BadDataLost"],
+    [4, 77],
+    [5, 76],
+  ]);
+  expect(values[0]?.value.dataType).toBe(DataType.Int32);
+  expect(values[0]?.serverTimestamp).toEqual(at(0));
+});
+
+it("only the charge says that it has a history", async () => {
+  const read = async (name: string, attributeId: AttributeIds) =>
+    (await caller.session.read({ nodeId: `ns=2;s=Robots.AMR01.${name}`, attributeId })).value.value;
+  const facts = async (name: string) => [
+    await read(name, AttributeIds.AccessLevel),
+    await read(name, AttributeIds.UserAccessLevel),
+    await read(name, AttributeIds.Historizing),
+  ];
+  expect(await facts("Battery.ChargePercent")).toEqual([5, 5, true]);
+  expect(await facts("Battery.State")).toEqual([1, 1, false]);
+  expect(await facts("Hold")).toEqual([3, 3, false]);
+  const { HistoryServerCapabilities_AccessHistoryDataCapability: capability } = VariableIds;
+  const data = await caller.session.read({ nodeId: `i=${capability}`, attributeId: AttributeIds.Value });
+  expect(data.value.value).toBe(true);
+});
+
+it("a robot whose charge was never known has nothing", async () => {
+  expect(await ask(day, { nodeId: "ns=2;s=Robots.r2.Battery.ChargePercent" })).toMatchObject({
+    status: "GoodNoData",
+    values: [],
+  });
+});
+
+it("the latest value comes first if the start is after the end, and the number is a limit", async () => {
+  const { shown, point } = await ask({ startTime: day.endTime, endTime: day.startTime, numValuesPerNode: 2 });
+  expect(shown).toEqual([
+    [5, 76],
+    [4, 77],
+  ]);
+  expect(point?.length).toBeGreaterThan(0);
+});
+
+it("a continuation point gives the rest, and can be released", async () => {
+  const details = { ...day, numValuesPerNode: 3 };
+  const { point } = await ask(details);
+  const rest = await ask(details, { continuationPoint: point });
+  expect(rest.shown).toEqual([
+    [4, 77],
+    [5, 76],
+  ]);
+  expect(rest.point?.length ?? 0).toBe(0);
+  const released = await ask(details, { continuationPoint: point }, { releaseContinuationPoints: true });
+  expect(released).toMatchObject({ status: "Good", values: [] });
+  for (const continuationPoint of [Buffer.from("of another server"), Buffer.alloc(8, 0xff)])
+    expect(await ask(details, { continuationPoint })).toMatchObject({
+      status: "BadContinuationPointInvalid",
+    });
+});
+
+it("the timestamps are those that the client asks for", async () => {
+  const stamps = async (timestampsToReturn: TimestampsToReturn) => {
+    const { status, values } = await ask(day, {}, { timestampsToReturn });
+    return [status, values[0]?.sourceTimestamp != null, values[0]?.serverTimestamp != null];
+  };
+  expect(await stamps(TimestampsToReturn.Source)).toEqual(["Good", true, false]);
+  expect(await stamps(TimestampsToReturn.Server)).toEqual(["Good", false, true]);
+  expect(await stamps(TimestampsToReturn.Neither)).toEqual(["BadInvalidTimestampArgument", false, false]);
+});
+
+it.each([
+  ["less than two of start, end and number", { startTime: at(0) }, "BadInvalidArgument"],
+  ["modified values", { ...day, isReadModified: true }, "BadHistoryOperationUnsupported"],
+  ["values at times", new ReadAtTimeDetails({ reqTimes: [at(0)] }), "BadHistoryOperationUnsupported"],
+  ["events", new ReadEventDetails({ ...day, numValuesPerNode: 1 }), "BadHistoryOperationUnsupported"],
+  [
+    "aggregates",
+    new ReadProcessedDetails({
+      ...day,
+      processingInterval: 1_000,
+      aggregateType: ["i=2342"],
+      aggregateConfiguration: { useServerCapabilitiesDefaults: true },
+    }),
+    "BadHistoryOperationUnsupported",
+  ],
+])("%s are refused", async (_, details, status) => {
+  expect(await ask(details)).toMatchObject({ status, values: [] });
+});
+
+it("other tags have no history, and are answered beside the charge", async () => {
+  const nodesToRead = [{ nodeId: CHARGE }, { nodeId: "ns=2;s=Robots.AMR01.Mission.State" }];
+  const { results } = await caller.session.historyRead(
+    new HistoryReadRequest({
+      historyReadDetails: new ReadRawModifiedDetails(day),
+      nodesToRead: [...nodesToRead, { nodeId: "ns=2;s=Robots.nobody.Battery.ChargePercent" }],
+      timestampsToReturn: TimestampsToReturn.Both,
+    }),
+  );
+  expect(results?.map(({ statusCode }) => statusCode.name)).toEqual([
+    "Good",
+    "BadHistoryOperationUnsupported",
+    "BadNodeIdUnknown",
+  ]);
+});
