@@ -156,9 +156,8 @@ export function dueAlarm(
   }
   if (alarm === null) return { instance: null, transition: null };
   const returned = returnedAlarm(alarm, nowMs);
-  const isOver = alarm.acknowledged !== null || alarmRule(code).ends === "either";
   return {
-    instance: isOver ? null : { ...instance, alarm: returned },
+    instance: isOver(returned) ? null : { ...instance, alarm: returned },
     transition: { from: "active", to: "inactive", alarm: returned },
   };
 }
@@ -210,6 +209,18 @@ export function acknowledgeAlarm(
       };
     case "return":
       return { instance: alarm.isActive ? { ...instance, alarm: acknowledged } : null, transition };
+  }
+}
+
+/** Whether an alarm that has come to this state stands no more. */
+export function isOver({ code, isActive, acknowledged }: Alarm): boolean {
+  switch (alarmRule(code).ends) {
+    case "acknowledgement":
+      return acknowledged !== null;
+    case "either":
+      return acknowledged !== null || !isActive;
+    case "return":
+      return acknowledged !== null && !isActive;
   }
 }
 

@@ -22,7 +22,11 @@ export const standardNodes = {
   BaseEventType: 2041,
   Server: 2253,
   MultiStateValueDiscreteType: 11238,
+  ExclusiveLevelAlarmType: 9482,
+  OffNormalAlarmType: 10637,
+  HasCondition: 9006,
   OptionalPlaceholder: 11508,
+  CertificateExpirationAlarmType: 13225,
   AnalogUnitType: 17497,
   AnalogUnitRangeType: 17570,
 } as const;

@@ -22,7 +22,7 @@ import {
   tagNodes,
   to,
 } from "./make-node.ts";
-import type { ExportedNode, NodeGroup, NodeRef, Reference } from "./node.ts";
+import type { ExportedNode, NodeGroup, Reference } from "./node.ts";
 import { nodeSetXml } from "./nodeset.ts";
 import { type Tag, tagsOf } from "./tag.ts";
 
@@ -150,15 +150,17 @@ function typeNodes(methods: readonly MethodModel[], isClustered: boolean): NodeG
 }
 
 function nodesOf(type: ObjectModel): readonly ExportedNode[] {
-  const { name, tags, objects = {}, each } = type;
-  const standardBase = standard(type.isEvent === true ? "BaseEventType" : "BaseObjectType");
-  const base: NodeRef = type.base === undefined ? standardBase : { path: type.base.name };
+  const { name, tags, objects = {}, each, conditions = [] } = type;
+  const { base, standardBase = "BaseObjectType" } = type;
   const node: ExportedNode = {
     ...{ kind: "type", path: name, browseName: name, hasStandardName: false },
     displayName: named(name, type),
     description: type,
     parent: null,
-    references: [from("HasSubtype", base)],
+    references: [
+      from("HasSubtype", base === undefined ? standard(standardBase) : { path: base.name }),
+      ...conditions.map((condition) => to("HasCondition", { path: condition.name })),
+    ],
     isAbstract: type.isAbstract === true,
     variable: null,
     method: null,

@@ -23,6 +23,7 @@ import {
   openSlotNumbers,
   openStopOnlyNumbers,
 } from "./commands/slot-numbers.ts";
+import { type Conditions, openConditions } from "./conditions/conditions.ts";
 import { createFleetEvents, type FleetEvents } from "./events/fleet-events.ts";
 import { FLEET_NAMESPACE_INDEX } from "./fleet-nodeset.ts";
 import type { FleetSpace } from "./fleet-space.ts";
@@ -97,6 +98,8 @@ export interface SharedTags
   extends Pick<GatewayTags, "showLink" | "showHold" | "showAlarms">,
     Pick<FleetEvents, "raise"> {
   showStationAlarms(station: string, alarms: readonly Alarm[]): void;
+  /** An alarm has changed. Call it before `showAlarms`, which has the newest state of each alarm alone. */
+  alarmChanged(alarm: Alarm): void;
   showStation(station: string, shown: VisibleStation): void;
   /** The configuration has other stations. */
   followStations(): void;
@@ -138,7 +141,10 @@ export function openAddressSpace(
   const gateway = addGatewayTags(builder, facts, () => hash, holds, alarms, cluster);
   const account = (context: ISessionContext) => accountOf(context, options);
   const slots = slotParts(parts, options, writes.add, signal);
-  refuseForeignMethods(server, addressSpace, slices);
+  const [{ missionSlots }, { chains, nameOf }, { note }] = [options, space, memory.robots];
+  const conditionParts = { alarms: views.alarms, acts, accountOf: account, nameOf, slices, clock };
+  const conditions = openConditions(server, addressSpace, { ...conditionParts, log: parts.log });
+  refuseForeignMethods(server, addressSpace, slices, conditions.answerCall);
   const methods = openMethods(server, addressSpace, builder, parts, account, signal);
   const showLevel = openServiceLevel(addressSpace, cluster);
   const find = (name: string, number: number) => space.find(name, number)?.robot();
@@ -148,10 +154,7 @@ export function openAddressSpace(
 
   const sources = { robots, stations: stationFolder, gateway };
   const events = createFleetEvents(addressSpace, sources, facts.sessionId, clock);
-  const { missionSlots } = options;
   const ages = createAges(clock);
-  const { chains } = space;
-  const { note } = memory.robots;
   const robotParts = { missionSlots, slots, holds, alarms, stations, chains, ages, note };
   findOnDemand(namespace, space, registry.hidden);
   takeLargeRequests(server, space, slices);
@@ -189,7 +192,7 @@ export function openAddressSpace(
   reviseRequests(server, FLEET_NAMESPACE_INDEX);
   return {
     showHold: gateway.showHold,
-    showAlarms: gateway.showAlarms,
+    ...alarmUpdates(gateway, conditions),
     showStationAlarms: stationFolder.showAlarms,
     showStation(station, shown) {
       stationFolder.show(station, shown);
@@ -209,6 +212,19 @@ export function openAddressSpace(
       showLevelNow();
       gateway.showLink(nowMs);
     },
+  };
+}
+
+function alarmUpdates(
+  gateway: Pick<GatewayTags, "showAlarms">,
+  conditions: Conditions,
+): Pick<SharedTags, "showAlarms" | "alarmChanged"> {
+  return {
+    showAlarms(standing) {
+      gateway.showAlarms(standing);
+      conditions.follow(standing);
+    },
+    alarmChanged: conditions.note,
   };
 }
 

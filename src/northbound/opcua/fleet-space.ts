@@ -55,6 +55,8 @@ export interface FleetSpace extends ListedRobots {
   readonly missing: ReadonlyMap<string, unknown>;
   /** Builds the nodes of the robot of this name now, if they are missing. */
   need(name: string): void;
+  /** The name of a listed robot. */
+  nameOf(robotId: RobotId): string | undefined;
   /** The robot of this name or id; with an empty name, of this number, unless it is 0. Builds its nodes. */
   find(name: string, number: number): RobotTags | undefined;
   counts(): RobotCounts;
@@ -84,12 +86,13 @@ export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): Fle
   /** Returns whether there are more to build. */
   function buildNext(): boolean {
     const [first] = missing.values();
-    if (first !== undefined) build(first);
+    build(first);
     return missing.size > 0;
   }
 
-  function build({ robot, name, changes }: MissingRobot): RobotTags | undefined {
-    if (nodes === null) return undefined;
+  function build(entry: MissingRobot | undefined): RobotTags | undefined {
+    if (nodes === null || entry === undefined) return undefined;
+    const { robot, name, changes } = entry;
     // First, because building looks up nodes as well.
     missing.delete(name);
     if (!isGood(changes)) missingNotGoodCount -= 1;
@@ -157,10 +160,8 @@ export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): Fle
     leaseChanged: (robotId) => publishLease(listed.get(robotId)),
     chains,
     missing,
-    need(name) {
-      const entry = missing.get(name);
-      if (entry !== undefined) build(entry);
-    },
+    need: (name) => void build(missing.get(name)),
+    nameOf: (robotId) => listed.get(robotId)?.name,
     find(name, number) {
       const entry = findListed(listed.values(), name, number);
       return entry?.state === "missing" ? build(entry) : entry?.tags;

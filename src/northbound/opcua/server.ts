@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { nodesets, OPCUAServer, StatusCodes } from "node-opcua";
 import type { ClientCertificates as ApprovedClients } from "../../contracts/client-certificates.ts";
-import type { Sink } from "../../contracts/link.ts";
+import type { Batch, Sink } from "../../contracts/link.ts";
 import type { Peer } from "../../contracts/peers.ts";
 import type { TagSource } from "../../contracts/tags.ts";
 import { type Clock, every } from "../../platform/clock.ts";
@@ -120,17 +120,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
     ...followOptions(options, space, () => ({ server, bounds, rejected, gateway })),
     write(batch) {
       gateway?.showLink(clock.nowMs());
-      for (const change of batch.changes) {
-        if (change.kind === "hold_all") gateway?.showHold(change.hold);
-        else if (change.kind === "station") gateway?.showStation(change.station, change.shown);
-        else if (change.kind === "station_alarms") gateway?.showStationAlarms(change.station, change.alarms);
-        else if (change.kind === "alarms") gateway?.showAlarms(change.alarms);
-        else if (change.kind !== "map" && change.kind !== "station_removed") space.apply(change);
-      }
-      for (const event of batch.events) {
-        if (event.kind === "lease") space.leaseChanged(event.robotId);
-        else gateway?.raise(event);
-      }
+      show(batch, space, gateway);
     },
     health: () => ({
       ...condition(),
@@ -182,6 +172,21 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
       }
     },
   };
+}
+
+function show({ changes, events }: Batch, space: FleetSpace, gateway: SharedTags | null): void {
+  for (const event of events) if (event.kind === "alarm") gateway?.alarmChanged(event.alarm);
+  for (const change of changes) {
+    if (change.kind === "hold_all") gateway?.showHold(change.hold);
+    else if (change.kind === "station") gateway?.showStation(change.station, change.shown);
+    else if (change.kind === "station_alarms") gateway?.showStationAlarms(change.station, change.alarms);
+    else if (change.kind === "alarms") gateway?.showAlarms(change.alarms);
+    else if (change.kind !== "map" && change.kind !== "station_removed") space.apply(change);
+  }
+  for (const event of events) {
+    if (event.kind === "lease") space.leaseChanged(event.robotId);
+    else gateway?.raise(event);
+  }
 }
 
 function loadOf(server: OPCUAServer | null, space: FleetSpace) {

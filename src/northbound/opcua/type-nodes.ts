@@ -20,10 +20,6 @@ export interface TypeNodes {
   nodeOf(model: ObjectModel): UAObjectType;
 }
 
-function standardBase({ isEvent }: ObjectModel): string {
-  return isEvent === true ? "BaseEventType" : "BaseObjectType";
-}
-
 /** Makes all of them: `ns=2;s=<type>`, and `ns=2;s=<type>.<member>`. */
 export function createTypeNodes(
   addressSpace: AddressSpace,
@@ -39,7 +35,7 @@ export function createTypeNodes(
         browseName: model.name,
         nodeId: `s=${model.name}`,
         ...textsOf(model.name, model),
-        subtypeOf: model.base === undefined ? standardBase(model) : typeOf(model.base),
+        subtypeOf: model.base === undefined ? (model.standardBase ?? "BaseObjectType") : typeOf(model.base),
         isAbstract: model.isAbstract === true,
       });
       addMembers(node, model);
@@ -47,7 +43,12 @@ export function createTypeNodes(
     });
   }
 
-  function addMembers(type: UAObjectType, { name: path, tags, objects = {}, each }: ObjectModel): void {
+  function addMembers(
+    type: UAObjectType,
+    { name: path, tags, objects = {}, each, conditions = [] }: ObjectModel,
+  ): void {
+    for (const condition of conditions)
+      type.addReference({ referenceType: "HasCondition", nodeId: typeOf(condition) });
     for (const [name, tag] of Object.entries(tags)) {
       const rule = tag.isOptional === true ? rules.optional : rules.mandatory;
       variables.declare(type, `${path}.${name}`, name, tag, rule);

@@ -32,7 +32,8 @@ export function writeAct<Name extends TagAct>(
   return outcome instanceof Promise ? StatusCodes.Good : statusOf(outcome, otherwise);
 }
 
-function statusOf({ outcome, code }: Outcome, otherwise: StatusCode): StatusCode {
+/** The status of an act that has ended; `otherwise` says what is wrong with the values. */
+export function statusOf({ outcome, code }: Outcome, otherwise: StatusCode): StatusCode {
   if (outcome !== "refused") return StatusCodes.Good;
   switch (code) {
     case "NOT_ALLOWED":

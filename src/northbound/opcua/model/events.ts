@@ -18,7 +18,7 @@ const stationVisit = enumModel("StationVisit", visitNames, {
 /** What every event of ours says, besides the fields of OPC UA's BaseEventType. */
 const fleetEventType: ObjectModel = {
   name: "FleetEventType",
-  isEvent: true,
+  standardBase: "BaseEventType",
   isAbstract: true,
   german: "Ereignis der Flotte",
   en: "An event of a robot, a command or a station",

@@ -1,4 +1,5 @@
 import { alarmsMember } from "./alarms.ts";
+import { conditionTypes } from "./conditions.ts";
 import { holdTags } from "./hold.ts";
 import type { ObjectModel, TagTable } from "./member.ts";
 
@@ -59,6 +60,7 @@ export const gatewayType: ObjectModel = {
   german: "Gateway",
   en: "What the gateway says of itself; its hold is for all robots",
   de: "Was das Gateway von sich sagt; sein Halten gilt für alle Roboter",
+  conditions: [conditionTypes.alarm, conditionTypes.certificate],
   tags: { ...holdTags, ...gatewayTags },
   objects: { Alarms: alarmsMember },
 };

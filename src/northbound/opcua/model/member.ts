@@ -40,6 +40,14 @@ export interface ObjectMember extends Text {
   readonly isOptional?: true;
 }
 
+/** The types of OPC UA itself that our types extend. */
+export type StandardBase =
+  | "BaseObjectType"
+  | "BaseEventType"
+  | "OffNormalAlarmType"
+  | "ExclusiveLevelAlarmType"
+  | "CertificateExpirationAlarmType";
+
 /** An object type of our namespace. Its instances are built from the same tables as its node. */
 export interface ObjectModel extends Text {
   /** The BrowseName of the type, and its NodeId. */
@@ -47,9 +55,11 @@ export interface ObjectModel extends Text {
   readonly german: string;
   /** The type whose members it inherits. */
   readonly base?: ObjectModel;
+  /** The type of OPC UA that it extends, without a base; BaseObjectType if it is absent. */
+  readonly standardBase?: StandardBase;
   readonly isAbstract?: true;
-  /** A type of events: without a base, it extends BaseEventType. */
-  readonly isEvent?: true;
+  /** The types of the conditions that its objects may have. */
+  readonly conditions?: readonly ObjectModel[];
   readonly tags: TagTable;
   readonly objects?: Readonly<Record<string, ObjectMember>>;
   /** Any number of objects, each with a name of its own; in the type, `name` represents them. */

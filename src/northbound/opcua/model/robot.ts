@@ -1,5 +1,6 @@
 import { robotAlarmsMember } from "./alarms.ts";
 import { batteryType } from "./battery.ts";
+import { conditionTypes } from "./conditions.ts";
 import { conveyorsType } from "./conveyor.ts";
 import { quality, standReason } from "./enums.ts";
 import { holdTags } from "./hold.ts";
@@ -95,6 +96,7 @@ export const robotType: ObjectModel = {
   german: "Roboter",
   en: "A robot: what is known of it, and the slot that commands it",
   de: "Ein Roboter: was von ihm bekannt ist, und der Slot, der ihm befiehlt",
+  conditions: [conditionTypes.alarm, conditionTypes.battery],
   tags: { ...summaryTags, ...idleReasonTags, ...holdTags },
   objects: {
     Mission: {

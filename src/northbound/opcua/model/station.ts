@@ -1,4 +1,5 @@
 import { alarmsMember } from "./alarms.ts";
+import { conditionTypes } from "./conditions.ts";
 import { type ObjectModel, second, type TagTable } from "./member.ts";
 import { stationSlotType } from "./slot.ts";
 
@@ -186,6 +187,7 @@ const stationType: ObjectModel = {
   german: "Station",
   en: "A station of the configuration: a PLC and its destinations",
   de: "Eine Station der Konfiguration: eine SPS und ihre Ziele",
+  conditions: [conditionTypes.alarm],
   tags: { ...permitTags, ...validTags, ...hereTags, ...conveyorArrays, ...nextTags },
   objects: {
     Alarms: alarmsMember,

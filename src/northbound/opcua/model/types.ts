@@ -1,3 +1,4 @@
+import { conditionTypes } from "./conditions.ts";
 import { eventTypes } from "./events.ts";
 import { clusterGatewayType, gatewayType } from "./gateway.ts";
 import type { ObjectModel } from "./member.ts";
@@ -7,7 +8,11 @@ import { stationsType } from "./station.ts";
 /**
  * The types of the objects directly under Objects, of events, and those that are no member of another type.
  */
-const roots: readonly ObjectModel[] = [gatewayType, robotsType, cartType, stationsType, ...eventTypes];
+const roots: readonly ObjectModel[] = [
+  ...[gatewayType, robotsType, cartType, stationsType],
+  ...eventTypes,
+  ...Object.values(conditionTypes),
+];
 
 /** Every object type of our namespace; each follows those that it needs. */
 export const objectTypes: readonly ObjectModel[] = [...new Set(roots.flatMap(needed))];

@@ -7,10 +7,11 @@ import {
   MonitoredItem,
   type UAEventType,
 } from "node-opcua";
+import { ComputedEvent } from "./computed-event.ts";
 import { lower } from "./lower.ts";
 
-/** Parts of node-opcua 2.182 below its interface. */
-interface Item {
+/** An item that monitors events: parts of node-opcua 2.182 below its interface. */
+export interface EventItem {
   readonly node: { readonly addressSpace: EventSpace } | null;
   readonly filter: EventFilter;
   readonly clientHandle: number;
@@ -20,8 +21,8 @@ interface Item {
 }
 type Fields = EventFieldList["eventFields"];
 interface Delivery {
-  _on_opcua_event(this: Item, event: unknown): void;
-  _enqueue_event(this: Item, fields: Fields): void;
+  _on_opcua_event(this: EventItem, event: unknown): void;
+  _enqueue_event(this: EventItem, fields: Fields): void;
 }
 type EventSpace = AddressSpace & {
   constructEventData(type: UAEventType, data: Record<string, unknown>): unknown;
@@ -29,7 +30,8 @@ type EventSpace = AddressSpace & {
 
 /** Events which report that other events of an item were discarded. They do not count as its events. */
 const overflows = new WeakSet<EventFieldList>();
-let isPatched = false;
+/** How node-opcua itself delivers an event; null: it does everywhere. */
+let deliver: Delivery["_on_opcua_event"] | null = null;
 
 /**
  * Keeps an error in a client's filter away from the code that raises an event, and from later listeners:
@@ -38,14 +40,15 @@ let isPatched = false;
  * which node-opcua lacks.
  */
 export function deliverEvents(): void {
-  if (isPatched) return;
+  if (deliver !== null) return;
   const item = lower<Delivery>(MonitoredItem.prototype, "_on_opcua_event");
   lower<Delivery>(item, "_enqueue_event");
-  isPatched = true;
-  const deliver = item._on_opcua_event;
+  const deliverAsBefore = item._on_opcua_event;
+  deliver = deliverAsBefore;
   item._on_opcua_event = function (event) {
     try {
-      deliver.call(this, event);
+      if (event instanceof ComputedEvent) enqueue(this, event.select(this.filter));
+      else deliverAsBefore.call(this, event);
     } catch {
       // Only this item's client could mend its filter, and an accepted filter has no way to report an error.
     }
@@ -58,7 +61,7 @@ export function deliverEvents(): void {
     // At the beginning if the oldest events were discarded, otherwise at the end.
     if (count < queueSize) queue.splice(discardOldest || index < 0 ? queue.length : index, 0, event);
     else {
-      if (index < 0) queue.splice(discardOldest ? 0 : queue.length, 0, overflowOf(this, deliver));
+      if (index < 0) queue.splice(discardOldest ? 0 : queue.length, 0, overflowOf(this));
       if (discardOldest) queue.splice(1, 1);
       else queue.splice(queue.length - 2, 1);
       queue.splice(discardOldest ? queue.length : queue.length - 1, 0, event);
@@ -66,33 +69,51 @@ export function deliverEvents(): void {
   };
 }
 
-/** The fields that the item selects of an overflow, whatever its filter lets through. */
-function overflowOf(item: Item, deliver: Delivery["_on_opcua_event"]): EventFieldList {
-  const space = item.node?.addressSpace;
-  const type = space?.findEventType("EventQueueOverflowEventType") ?? null;
-  let eventFields: Fields = [];
-  if (space !== undefined && type !== null) {
-    const event = space.constructEventData(type, {
-      $eventDataSource: type,
-      sourceNode: { dataType: DataType.NodeId, value: space.rootFolder.objects.server.nodeId },
-      sourceName: { dataType: DataType.String, value: "Server" },
-      message: { dataType: DataType.LocalizedText, value: { locale: "en", text: "events were discarded" } },
-      severity: { dataType: DataType.UInt16, value: SEVERITY },
-    });
-    const { selectClauses } = item.filter;
-    const probe = Object.create(item, {
-      filter: { value: new EventFilter({ selectClauses, whereClause: new ContentFilter({}) }) },
-      _enqueue_event: {
-        value: (fields: Fields) => {
-          eventFields = fields;
-        },
-      },
-    });
-    deliver.call(probe, event);
-  }
+function enqueue(item: EventItem, fields: Fields | null): void {
+  if (fields !== null) (item as EventItem & Delivery)._enqueue_event(fields);
+}
+
+/** Delivers an event to one item alone, if its filter lets it through. */
+export function deliverTo(item: EventItem, event: ComputedEvent): void {
+  (item as EventItem & Delivery)._on_opcua_event(event);
+}
+
+/** Delivers an event of the server itself to one item alone, whatever its filter lets through. */
+export function notifyItem(item: EventItem, typeName: string, message: string): void {
+  if (item.node !== null) enqueue(item, serverEvent(item, typeName, message));
+}
+
+function overflowOf(item: EventItem): EventFieldList {
+  const eventFields = serverEvent(item, "EventQueueOverflowEventType", "events were discarded");
   const overflow = new EventFieldList({ clientHandle: item.clientHandle, eventFields });
   overflows.add(overflow);
   return overflow;
+}
+
+/** The fields that the item selects of an event of the server itself. */
+function serverEvent(item: EventItem, typeName: string, message: string): Fields {
+  const space = item.node?.addressSpace;
+  const type = space?.findEventType(typeName) ?? null;
+  if (space === undefined || type === null || deliver === null) return [];
+  const event = space.constructEventData(type, {
+    $eventDataSource: type,
+    sourceNode: { dataType: DataType.NodeId, value: space.rootFolder.objects.server.nodeId },
+    sourceName: { dataType: DataType.String, value: "Server" },
+    message: { dataType: DataType.LocalizedText, value: { locale: "en", text: message } },
+    severity: { dataType: DataType.UInt16, value: SEVERITY },
+  });
+  let selected: Fields = [];
+  const { selectClauses } = item.filter;
+  const probe = Object.create(item, {
+    filter: { value: new EventFilter({ selectClauses, whereClause: new ContentFilter({}) }) },
+    _enqueue_event: {
+      value: (fields: Fields) => {
+        selected = fields;
+      },
+    },
+  });
+  deliver.call(probe, event);
+  return selected;
 }
 
 /** The client has missed an event: it should browse again. */

@@ -25,16 +25,25 @@ import { typedMethods } from "../commands/typed-methods.ts";
 import type { Account } from "../security.ts";
 import type { TimeSlices } from "./time-slices.ts";
 
+/** Answers a call; null: node-opcua does. */
+export type AnswerCall = (
+  context: ISessionContext,
+  request: CallMethodRequest,
+) => CallMethodResultOptions | null;
+
 /**
  * Refuses a method call on an object that does not have the method (OPC UA part 4, 5.11.2), and a call of a
  * method that this server does not implement (BadNotExecutable). node-opcua finds a method by its own NodeId,
  * whatever object the client names, and checks its arguments first. For an initialised server that does not
  * listen yet.
+ *
+ * @param answerItself answers calls on objects without a node
  */
 export function refuseForeignMethods(
   server: OPCUAServer,
   addressSpace: AddressSpace,
   slices: Pick<TimeSlices, "begin">,
+  answerItself: AnswerCall = () => null,
 ): void {
   const { engine } = server;
   const call = engine.call.bind(engine);
@@ -43,7 +52,9 @@ export function refuseForeignMethods(
     const pause = slices.begin();
     for (const request of methodsToCall) {
       await pause();
-      if (isForeign(addressSpace, request)) results.push({ statusCode: StatusCodes.BadMethodInvalid });
+      const own = answerItself(context, request);
+      if (own !== null) results.push(own);
+      else if (isForeign(addressSpace, request)) results.push({ statusCode: StatusCodes.BadMethodInvalid });
       else if (isNotThere(addressSpace, request)) results.push({ statusCode: StatusCodes.BadNotExecutable });
       else results.push(...(await call(context, [request])).map(named));
     }

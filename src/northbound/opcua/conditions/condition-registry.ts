@@ -1,0 +1,108 @@
+import type { Alarm } from "../../../domain/alarm.ts";
+import { isOver } from "../../../domain/alarm-instance.ts";
+import { BoundedMap } from "../../../platform/bounded-map.ts";
+import { type ConditionState, conditionKey, nextState } from "./condition-state.ts";
+import type { AlarmRevision } from "./event-id.ts";
+
+/** The conditions that follow from the alarms of the gateway. */
+export interface ConditionRegistry {
+  /** An alarm has changed. Returns the state of its condition; null if that or a later one is known. */
+  note(alarm: Alarm): ConditionState | null;
+  /** All alarms that stand now. Returns the conditions that have changed since, the earliest first. */
+  follow(alarms: readonly Alarm[]): readonly ConditionState[];
+  /** The keys of the conditions that are retained. */
+  retained(): readonly string[];
+  /** The condition of this key; null: it is not retained. */
+  find(key: string): ConditionState | null;
+  /**
+   * The alarm that a client names by a state that it has seen. Null: there is no such alarm, it has occurred
+   * again since, or it has ended long ago.
+   */
+  named(revision: AlarmRevision): { readonly alarm: Alarm; readonly isStanding: boolean } | null;
+}
+
+/** So many alarms are remembered after their end. */
+const MOST_ENDED = 1_000;
+
+interface Condition {
+  readonly alarms: readonly Alarm[];
+  readonly state: ConditionState;
+}
+
+/** @param first the alarms that stand at the start */
+export function createConditionRegistry(first: readonly Alarm[]): ConditionRegistry {
+  const conditions = new Map<string, Condition>();
+  const standing = new Map<string, Alarm>();
+  const ended = new BoundedMap<string, Alarm>(MOST_ENDED);
+
+  function change(key: string, alarms: readonly Alarm[], gone: readonly Alarm[]): ConditionState {
+    const state = nextState(alarms, gone, conditions.get(key)?.state ?? null);
+    for (const alarm of alarms) standing.set(alarm.id, alarm);
+    for (const alarm of gone) {
+      standing.delete(alarm.id);
+      ended.set(alarm.id, alarm);
+    }
+    if (state.isRetained) conditions.set(key, { alarms, state });
+    else conditions.delete(key);
+    return state;
+  }
+
+  function follow(alarms: readonly Alarm[]): readonly ConditionState[] {
+    const found = byCondition(alarms);
+    const changes: ConditionState[] = [];
+    for (const key of new Set([...conditions.keys(), ...found.keys()])) {
+      const now = found.get(key) ?? [];
+      const before = conditions.get(key)?.alarms ?? [];
+      if (isSame(before, now)) continue;
+      const gone = before.filter(({ id }) => !now.some((alarm) => alarm.id === id));
+      changes.push(change(key, now, gone.map(afterItsEnd)));
+    }
+    return changes.sort((a, b) => a.changedAtMs - b.changedAtMs);
+  }
+
+  follow(first);
+  return {
+    note(alarm) {
+      const key = conditionKey(alarm);
+      const before = ended.get(alarm.id) ?? standing.get(alarm.id);
+      if (before !== undefined && before.revision >= alarm.revision) {
+        // The list of alarms has told of the end before, but not of the acknowledgement.
+        if (ended.has(alarm.id) && before.revision === alarm.revision) ended.set(alarm.id, alarm);
+        return null;
+      }
+      const others = (conditions.get(key)?.alarms ?? []).filter(({ id }) => id !== alarm.id);
+      return isOver(alarm) ? change(key, others, [alarm]) : change(key, [...others, alarm], []);
+    },
+    follow,
+    retained: () => [...conditions.keys()],
+    find: (key) => conditions.get(key)?.state ?? null,
+    named({ id, occurrence, revision }) {
+      const isStanding = standing.has(id);
+      const alarm = standing.get(id) ?? ended.get(id);
+      if (alarm === undefined || alarm.occurrences !== occurrence || alarm.revision < revision) return null;
+      return { alarm, isStanding };
+    },
+  };
+}
+
+function byCondition(alarms: readonly Alarm[]): ReadonlyMap<string, readonly Alarm[]> {
+  const found = new Map<string, Alarm[]>();
+  for (const alarm of alarms) {
+    const key = conditionKey(alarm);
+    const others = found.get(key);
+    if (others === undefined) found.set(key, [alarm]);
+    else others.push(alarm);
+  }
+  return found;
+}
+
+function isSame(before: readonly Alarm[], now: readonly Alarm[]): boolean {
+  if (before.length !== now.length) return false;
+  const revisions = new Map(before.map(({ id, revision }) => [id, revision]));
+  return now.every(({ id, revision }) => revisions.get(id) === revision);
+}
+
+/** An end that is no change of the alarm itself, as of a robot out of service, has a number too. */
+function afterItsEnd(alarm: Alarm): Alarm {
+  return { ...alarm, revision: alarm.revision + 1 };
+}

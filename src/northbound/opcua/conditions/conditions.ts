@@ -1,0 +1,44 @@
+import type { AddressSpace, OPCUAServer } from "node-opcua";
+import { ofGateway } from "../../../domain/alarm.ts";
+import type { RobotId } from "../../../domain/robot.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import type { Log } from "../../../platform/log.ts";
+import type { AnswerCall } from "../node-opcua/method-access.ts";
+import type { TimeSlices } from "../node-opcua/time-slices.ts";
+import { answerConditionCalls, type ConditionCallParts } from "./condition-calls.ts";
+import { type ConditionEvents, createConditionEvents } from "./condition-events.ts";
+import { createConditionPlaces } from "./condition-places.ts";
+import { createConditionRegistry } from "./condition-registry.ts";
+import { answerRefresh } from "./refresh.ts";
+
+/** The dependencies of conditions. */
+export interface ConditionParts extends Pick<ConditionCallParts, "alarms" | "acts" | "accountOf"> {
+  /** The name of a robot that has nodes. */
+  readonly nameOf: (robotId: RobotId) => string | undefined;
+  readonly slices: Pick<TimeSlices, "begin">;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The alarms of the gateway as conditions (OPC UA part 9). None has a node. */
+export interface Conditions extends Pick<ConditionEvents, "note" | "follow"> {
+  /** Answers the methods of conditions. */
+  readonly answerCall: AnswerCall;
+}
+
+/** For an initialised server that does not listen yet. */
+export function openConditions(
+  server: OPCUAServer,
+  addressSpace: AddressSpace,
+  { alarms, acts, accountOf, nameOf, slices, clock, log }: ConditionParts,
+): Conditions {
+  const registry = createConditionRegistry(alarms.shown(ofGateway).alarms);
+  const places = createConditionPlaces(addressSpace, nameOf, alarms);
+  const events = createConditionEvents(addressSpace, registry, places);
+  answerRefresh(server, events, slices, clock, log);
+  return {
+    note: events.note,
+    follow: events.follow,
+    answerCall: answerConditionCalls({ registry, places, alarms, acts, accountOf }),
+  };
+}

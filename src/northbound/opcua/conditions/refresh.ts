@@ -1,0 +1,125 @@
+import {
+  AttributeIds,
+  BrowseDirection,
+  type CallMethodResultOptions,
+  type ISessionContext,
+  MonitoringMode,
+  type OPCUAServer,
+  type StatusCode,
+  StatusCodes,
+  type Subscription,
+  sameNodeId,
+  type UAObject,
+  type Variant,
+} from "node-opcua";
+import type { Clock } from "../../../platform/clock.ts";
+import { describeError } from "../../../platform/error-text.ts";
+import type { Log } from "../../../platform/log.ts";
+import { deliverTo, type EventItem, notifyItem } from "../node-opcua/event-delivery.ts";
+import type { TimeSlices } from "../node-opcua/time-slices.ts";
+import type { ConditionEvents } from "./condition-events.ts";
+
+/** An item of a subscription, with what it monitors. */
+type Item = EventItem & {
+  readonly node: UAObject | null;
+  readonly monitoringMode: MonitoringMode;
+  readonly itemToMonitor: { readonly attributeId: AttributeIds };
+};
+
+/** How long a refresh waits for a client that does not fetch what it was sent. */
+const LONGEST_WAIT_MS = 30_000;
+const LOOK_AGAIN_MS = 50;
+
+/**
+ * Answers ConditionRefresh and ConditionRefresh2 (OPC UA part 9, 5.5.7 and 5.5.8): sends the retained
+ * conditions to one subscription alone, between RefreshStart and RefreshEnd. It waits while the queue of an
+ * item is full, so a client with a short queue gets them all.
+ */
+export function answerRefresh(
+  server: OPCUAServer,
+  events: Pick<ConditionEvents, "retained" | "eventOf">,
+  slices: Pick<TimeSlices, "begin">,
+  clock: Clock,
+  log: Log,
+): void {
+  const type = server.engine.addressSpace?.findEventType("ConditionType") ?? null;
+  const methods = [type?.getMethodByName("ConditionRefresh"), type?.getMethodByName("ConditionRefresh2")];
+  const refreshed = new WeakSet<Subscription>();
+
+  async function send(items: readonly Item[]): Promise<void> {
+    const pause = slices.begin();
+    const keys = events.retained();
+    for (const key of keys) {
+      await pause();
+      for (const item of items) await room(item, clock);
+      // Its alarm may have ended meanwhile.
+      const found = events.eventOf(key);
+      if (found === null) continue;
+      for (const item of items) if (isHeardAt(item.node, found.source)) deliverTo(item, found.event);
+    }
+    for (const item of items) await room(item, clock);
+    for (const item of items) notifyItem(item, "RefreshEndEventType", "the conditions are complete");
+  }
+
+  function begin(subscription: Subscription, items: readonly Item[]): StatusCode {
+    if (refreshed.has(subscription)) return StatusCodes.BadRefreshInProgress;
+    refreshed.add(subscription);
+    for (const item of items) notifyItem(item, "RefreshStartEventType", "the conditions follow");
+    send(items)
+      .catch((error) =>
+        log.error({ cause: describeError(error) }, "a refresh of OPC UA conditions has failed"),
+      )
+      .finally(() => refreshed.delete(subscription));
+    return StatusCodes.Good;
+  }
+
+  async function refresh(values: Variant[], context: ISessionContext): Promise<CallMethodResultOptions> {
+    const [subscriptionId, itemId] = values.map(({ value }) => Number(value));
+    const subscription = server.engine.findSubscription(subscriptionId ?? 0);
+    if (subscription === null) return { statusCode: StatusCodes.BadSubscriptionIdInvalid };
+    if (subscription.$session?.sessionContext !== context)
+      return { statusCode: StatusCodes.BadUserAccessDenied };
+    const items = itemsOf(subscription);
+    if (itemId === undefined) return { statusCode: begin(subscription, items.filter(isMonitored)) };
+    const item = subscription.getMonitoredItem(itemId) as unknown as Item | null;
+    if (item === null) return { statusCode: StatusCodes.BadMonitoredItemIdInvalid };
+    return { statusCode: begin(subscription, [item].filter(isMonitored)) };
+  }
+
+  for (const method of methods) {
+    if (!method) throw new Error("node-opcua has no ConditionRefresh any more");
+    method.bindMethod(refresh);
+  }
+}
+
+function itemsOf(subscription: Subscription): readonly Item[] {
+  const { serverHandles } = subscription.getMonitoredItems();
+  return Array.from(serverHandles).flatMap(
+    (id) => (subscription.getMonitoredItem(id) as unknown as Item | null) ?? [],
+  );
+}
+
+/** Whether it monitors events now. */
+function isMonitored({ itemToMonitor, monitoringMode, node }: Item): boolean {
+  const isOfEvents = itemToMonitor.attributeId === AttributeIds.EventNotifier;
+  return isOfEvents && node !== null && monitoringMode !== MonitoringMode.Disabled;
+}
+
+/** Waits until the client has fetched what fills the queue of the item. */
+async function room(item: Item, clock: Clock): Promise<void> {
+  const untilMs = clock.monotonicMs() + LONGEST_WAIT_MS;
+  while (item.node !== null && item.queue.length >= item.queueSize && clock.monotonicMs() < untilMs)
+    await new Promise<void>((resolve) => void clock.after(LOOK_AGAIN_MS, resolve));
+}
+
+/** Whether the subscribers of `node` get the events of `source`. */
+function isHeardAt(node: UAObject | null, source: UAObject): boolean {
+  if (node === null) return false;
+  if (sameNodeId(node.nodeId, source.nodeId)) return true;
+  const { server } = node.addressSpace.rootFolder.objects;
+  if (sameNodeId(node.nodeId, server.nodeId)) return true;
+  const above = ["HasNotifier", "HasEventSource"].flatMap((reference) =>
+    source.findReferencesExAsObject(reference, BrowseDirection.Inverse),
+  );
+  return above.some((each) => isHeardAt(node, each as UAObject));
+}
