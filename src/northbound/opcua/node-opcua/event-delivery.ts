@@ -1,5 +1,6 @@
 import {
   type AddressSpace,
+  AttributeIds,
   ContentFilter,
   DataType,
   EventFieldList,
@@ -18,9 +19,12 @@ export interface EventItem {
   readonly queueSize: number;
   readonly discardOldest: boolean;
   readonly queue: EventFieldList[];
+  readonly itemToMonitor: { readonly attributeId: AttributeIds };
 }
 type Fields = EventFieldList["eventFields"];
 interface Delivery {
+  _start_sampling(this: EventItem & Delivery, recordsFirst: boolean): void;
+  __start_sampling(recordsFirst: boolean): void;
   _on_opcua_event(this: EventItem, event: unknown): void;
   _enqueue_event(this: EventItem, fields: Fields): void;
 }
@@ -37,12 +41,20 @@ let deliver: Delivery["_on_opcua_event"] | null = null;
  * Keeps an error in a client's filter away from the code that raises an event, and from later listeners:
  * node-opcua 2.182 throws if a filter compares with a ByteString that is null. Such a filter lets no event
  * through. And an item whose queue was too short gets an EventQueueOverflowEvent (OPC UA part 4, 5.12.1.5),
- * which node-opcua lacks.
+ * which node-opcua lacks. And an item gets each event that comes after the answer to its creation: node-opcua
+ * begins to listen a turn later, when the client may have the answer already.
  */
 export function deliverEvents(): void {
   if (deliver !== null) return;
   const item = lower<Delivery>(MonitoredItem.prototype, "_on_opcua_event");
   lower<Delivery>(item, "_enqueue_event");
+  const startAsBefore = lower<Delivery>(item, "_start_sampling")._start_sampling;
+  lower<Delivery>(item, "__start_sampling");
+  item._start_sampling = function (recordsFirst) {
+    const isOfEvents = this.itemToMonitor.attributeId === AttributeIds.EventNotifier;
+    if (isOfEvents && this.node !== null) this.__start_sampling(recordsFirst);
+    else startAsBefore.call(this, recordsFirst);
+  };
   const deliverAsBefore = item._on_opcua_event;
   deliver = deliverAsBefore;
   item._on_opcua_event = function (event) {

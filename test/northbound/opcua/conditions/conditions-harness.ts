@@ -162,8 +162,12 @@ export async function listen(
     TimestampsToReturn.Both,
   );
   const events: Shown[] = [];
-  item.on("changed", (values: unknown) => void events.push(shownOf(values as Variant[])));
   const type = (name: string) => resolveNodeId(name).toString();
+  item.on("changed", (values: unknown) => {
+    const event = shownOf(values as Variant[]);
+    // Robots that are new are told a moment later, as a change of the model.
+    if (event.EventType !== type("GeneralModelChangeEventType")) events.push(event);
+  });
 
   async function until(matches: (event: Shown) => boolean, from = 0): Promise<Shown> {
     for (;;) {
@@ -183,8 +187,7 @@ export async function listen(
       const news = events.slice(from);
       const begin = news.findIndex(({ EventType }) => EventType === type("RefreshStartEventType"));
       const end = news.findIndex(({ EventType }) => EventType === type("RefreshEndEventType"));
-      // Robots that are new come as events of the model.
-      return news.slice(begin + 1, end).filter(({ ConditionName }) => ConditionName !== null);
+      return news.slice(begin + 1, end);
     },
   };
 }

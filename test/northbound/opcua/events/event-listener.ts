@@ -2,6 +2,7 @@ import {
   AttributeIds,
   constructEventFilter,
   type EventFilter,
+  resolveNodeId,
   TimestampsToReturn,
   type Variant,
 } from "node-opcua";
@@ -13,12 +14,14 @@ export interface Listener {
   stop(): Promise<void>;
 }
 
+const modelChange = resolveNodeId("GeneralModelChangeEventType").toString();
+
 /** Subscribes to the events of a node. `fields` are those that the filter selects, in its order. */
 export async function listen(
   { session }: Caller,
   nodeId: string,
   fields: readonly string[],
-  filter: EventFilter = constructEventFilter([...fields]),
+  filter: EventFilter = constructEventFilter([...fields, "EventType"]),
 ): Promise<Listener> {
   const events: Array<Record<string, unknown>> = [];
   const subscription = await session.createSubscription2({
@@ -34,6 +37,8 @@ export async function listen(
   );
   item.on("changed", (values: unknown) => {
     const variants = values as readonly Variant[];
+    // Robots that are new are told a moment later, as a change of the model.
+    if (String(variants[fields.length]?.value) === modelChange) return;
     events.push(Object.fromEntries(fields.map((field, index) => [field, variants[index]?.value ?? null])));
   });
   return { events, stop: () => subscription.terminate() };
