@@ -80,7 +80,7 @@ describe("methods of OPC UA itself", () => {
 });
 
 describe("EventNotifier", () => {
-  it("is set on the object Server, from which all events come, and on nothing else", async () => {
+  it("is set on the object Server, on gateway and robots with their folder, and on nothing else", async () => {
     const { objects } = await crawl("ns=0;i=85");
     expect(objects.length).toBeGreaterThan(20);
     const notifiers: string[] = [];
@@ -88,7 +88,8 @@ describe("EventNotifier", () => {
       const data = await attributeOf(nodeId, AttributeIds.EventNotifier);
       if (data.value.value !== 0) notifiers.push(nodeId);
     }
-    expect(notifiers).toEqual(["ns=0;i=2253"]);
+    const own = ["Gateway", "Robots", "Robots.AMR01"].map(id);
+    expect(notifiers.sort()).toEqual(["ns=0;i=2253", ...own]);
   });
 });
 
