@@ -185,7 +185,11 @@ export class Truth {
     this.note(`${id} is refused by the service`);
   }
 
+  /** True times at which the sender of a command was last told that it had succeeded. */
+  private readonly succeededAtMs = new Map<string, number>();
+
   tell(id: string, told: Outcome): void {
+    if (told.outcome === "succeeded") this.succeededAtMs.set(id, this.sim.nowMs);
     this.note(`${id} is told ${told.outcome} ${told.code}`);
     this.told.set(id, [...(this.told.get(id) ?? []), told]);
   }
@@ -229,7 +233,8 @@ export class Truth {
     const { process, requestJson } = decode<StopRecord>(stop);
     // It was under way already, or the sender of the stop knows that it has failed.
     const stopId = (JSON.parse(requestJson) as { readonly to: string }).to;
-    const isDone = this.told.get(stopId)?.some(({ outcome }) => outcome === "succeeded") ?? false;
+    // A sender may ask twice: the first time it succeeded, and the second time it has failed.
+    const isDone = (this.succeededAtMs.get(stopId) ?? -1) >= askedAtMs;
     if (arrivedAtMs < askedAtMs || !isDone) return;
     // A process that has given up, or died, sends no second stop for what was over by then.
     const hasGivenUp = this.dead.has(process) || tookAtMs - askedAtMs > times.announceMs / DRIFT;
