@@ -45,7 +45,7 @@ export function createConditionEvents(
   function eventOf(state: ConditionState): SourcedEvent {
     const place = places.of(state);
     const type = typeOf(state.name);
-    const values = () => conditionFields(state, place, type.nodeId);
+    const values = conditionFields(state, place, type.nodeId);
     return { source: place.source, event: new ComputedEvent(type, place.conditionId, values) };
   }
 

@@ -8,16 +8,34 @@ import { standardId } from "../node-opcua/lower.ts";
 import type { ConditionPlace } from "./condition-places.ts";
 import type { ConditionState } from "./condition-state.ts";
 
+/** What the fields of an event follow from. */
+interface Told {
+  readonly state: ConditionState;
+  readonly place: ConditionPlace;
+  /** The NodeId of its type. */
+  readonly type: NodeId;
+}
+
+type Field = (told: Told) => Variant;
+
+const nothing = new Variant({});
+const [yes, no] = [variant(DataType.Boolean, true), variant(DataType.Boolean, false)];
+const noNode = nodeId(NodeId.nullNodeId);
+const noComment = variant(DataType.LocalizedText, new LocalizedText({}));
+const good = variant(DataType.StatusCode, StatusCodes.Good);
+
 /** What a condition is about (OPC UA part 9, 5.9). */
 const classes = {
-  process: { id: standardId(11_164), name: "ProcessConditionClassType" },
-  maintenance: { id: standardId(11_165), name: "MaintenanceConditionClassType" },
-  system: { id: standardId(11_166), name: "SystemConditionClassType" },
+  process: classOf(11_164, "ProcessConditionClassType"),
+  maintenance: classOf(11_165, "MaintenanceConditionClassType"),
+  system: classOf(11_166, "SystemConditionClassType"),
 } as const;
 const forMaintenance: ReadonlySet<string> = new Set(["BATTERY", "ROBOT_CLOCK", "CERTIFICATE_EXPIRES"]);
 /** States of ExclusiveLimitStateMachineType. */
-const low = { id: standardId(9_333), text: text("Low") };
-const lowLow = { id: standardId(9_335), text: text("LowLow") };
+const levels = {
+  low: { id: nodeId(standardId(9_333)), text: text("Low") },
+  lowLow: { id: nodeId(standardId(9_335)), text: text("LowLow") },
+} as const;
 /** The tag that a condition follows, below the object of its source. */
 const inputs: ReadonlyMap<string, string> = new Map([
   ["BATTERY", "Battery.ChargePercent"],
@@ -25,91 +43,94 @@ const inputs: ReadonlyMap<string, string> = new Map([
   ["FLEET_LINK_DOWN", "FleetLinkUp"],
 ]);
 
+/** The fields of conditions, by the path of their names (OPC UA part 9, 5.5 to 5.8). */
+const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
+  ["EventId", ({ state }) => variant(DataType.ByteString, Buffer.from(state.eventId))],
+  ["EventType", ({ type }) => nodeId(type)],
+  ["SourceNode", ({ place }) => nodeId(place.source.nodeId)],
+  ["SourceName", ({ place }) => string(place.sourceName)],
+  ["Time", changedAt],
+  ["ReceiveTime", changedAt],
+  ["Message", ({ state }) => text(state.alarm.text)],
+  ["Severity", ({ state }) => variant(DataType.UInt16, state.alarm.severity)],
+  ["ConditionClassId", ({ state }) => classOfState(state).id],
+  ["ConditionClassName", ({ state }) => classOfState(state).name],
+  ["ConditionName", ({ state }) => string(state.name)],
+  ["BranchId", () => noNode],
+  ["Retain", ({ state }) => boolean(state.isRetained)],
+  ["ClientUserId", ({ state }) => string(lastUser(state))],
+  ...twoState("EnabledState", "Enabled", "Disabled", () => true),
+  ["Quality", () => good],
+  ["Quality.SourceTimestamp", changedAt],
+  ["LastSeverity", ({ state }) => variant(DataType.UInt16, state.lastSeverity)],
+  ["LastSeverity.SourceTimestamp", changedAt],
+  ["Comment", ({ state: { comment } }) => (comment === null ? noComment : text(comment.text))],
+  ["Comment.SourceTimestamp", ({ state }) => dateTime(state.comment?.atMs ?? null)],
+  ...twoState("AckedState", "Acknowledged", "Unacknowledged", ({ state }) => state.isAcknowledged),
+  ["AckedState.TransitionTime", ({ state }) => dateTime(state.alarm.acknowledged?.atMs ?? null)],
+  ...twoState("ActiveState", "Active", "Inactive", ({ state }) => state.isActive),
+  ["ActiveState.TransitionTime", ({ state }) => dateTime(activityChangedAtMs(state))],
+  ["InputNode", inputNode],
+  ["SuppressedOrShelved", ({ place }) => boolean(place.isOutOfService)],
+  ...twoState("OutOfServiceState", "Out of Service", "In Service", ({ place }) => place.isOutOfService),
+  ["LimitState.CurrentState", ({ state }) => levelOf(state)?.text ?? nothing],
+  ["LimitState.CurrentState.Id", ({ state }) => levelOf(state)?.id ?? nothing],
+  ["NormalState", ({ state }) => (conditionKind(state.name) === "battery" ? nothing : noNode)],
+  [`${FLEET_NAMESPACE_INDEX}:Cause`, ({ state }) => string(alarmRule(state.alarm.code).cause)],
+  [`${FLEET_NAMESPACE_INDEX}:Advice`, ({ state }) => string(alarmRule(state.alarm.code).advice)],
+]);
+
 /**
- * The fields of an event of this condition (OPC UA part 9, 5.5 to 5.8).
+ * The fields of an event of this condition. Each is computed when a filter selects it.
  *
  * @param type the NodeId of its type
  */
-export function conditionFields(
-  state: ConditionState,
-  { source, sourceName, isOutOfService }: ConditionPlace,
-  type: NodeId,
-): EventValues {
-  const { name, alarm, isRetained, isActive, isAcknowledged, comment, lastSeverity } = state;
-  const { acknowledged, sinceMs, returnedAtMs, severity } = alarm;
-  const changedAt = dateTime(state.changedAtMs);
-  const { cause, advice } = alarmRule(alarm.code);
-  const conditionClass = classOf(state);
-  return new Map([
-    ["EventId", variant(DataType.ByteString, Buffer.from(state.eventId))],
-    ["EventType", nodeId(type)],
-    ["SourceNode", nodeId(source.nodeId)],
-    ["SourceName", variant(DataType.String, sourceName)],
-    ["Time", changedAt],
-    ["ReceiveTime", changedAt],
-    ["Message", variant(DataType.LocalizedText, text(alarm.text))],
-    ["Severity", variant(DataType.UInt16, severity)],
-    ["ConditionClassId", nodeId(conditionClass.id)],
-    ["ConditionClassName", variant(DataType.LocalizedText, text(conditionClass.name))],
-    ["ConditionName", variant(DataType.String, name)],
-    ["BranchId", nodeId(NodeId.nullNodeId)],
-    ["Retain", boolean(isRetained)],
-    ["ClientUserId", variant(DataType.String, lastUser(state))],
-    ...twoState("EnabledState", true, "Enabled", "Disabled"),
-    ["Quality", variant(DataType.StatusCode, StatusCodes.Good)],
-    ["Quality.SourceTimestamp", changedAt],
-    ["LastSeverity", variant(DataType.UInt16, lastSeverity)],
-    ["LastSeverity.SourceTimestamp", changedAt],
-    [
-      "Comment",
-      variant(DataType.LocalizedText, comment === null ? new LocalizedText({}) : text(comment.text)),
-    ],
-    ["Comment.SourceTimestamp", dateTime(comment?.atMs ?? null)],
-    ...twoState("AckedState", isAcknowledged, "Acknowledged", "Unacknowledged"),
-    ["AckedState.TransitionTime", dateTime(acknowledged?.atMs ?? null)],
-    ...twoState("ActiveState", isActive, "Active", "Inactive"),
-    ["ActiveState.TransitionTime", dateTime(isActive ? sinceMs : (returnedAtMs ?? state.changedAtMs))],
-    ["InputNode", nodeId(inputOf(name, source.nodeId))],
-    ["SuppressedOrShelved", boolean(isOutOfService)],
-    ...twoState("OutOfServiceState", isOutOfService, "Out of Service", "In Service"),
-    ...ofKind(state),
-    [`${FLEET_NAMESPACE_INDEX}:Cause`, variant(DataType.String, cause)],
-    [`${FLEET_NAMESPACE_INDEX}:Advice`, variant(DataType.String, advice)],
-  ]);
+export function conditionFields(state: ConditionState, place: ConditionPlace, type: NodeId): EventValues {
+  const told = { state, place, type };
+  return { paths: () => fields.keys(), get: (path) => fields.get(path)?.(told) };
 }
 
-/** The fields that its type alone has. */
-function ofKind({ name, alarm, isActive }: ConditionState): readonly (readonly [string, Variant])[] {
-  switch (conditionKind(name)) {
-    case "battery": {
-      if (!isActive) return [];
-      const level = alarm.code === "BATTERY_CRITICAL" ? lowLow : low;
-      return [
-        ["LimitState.CurrentState", variant(DataType.LocalizedText, level.text)],
-        ["LimitState.CurrentState.Id", nodeId(level.id)],
-      ];
-    }
-    case "alarm":
-      return [["NormalState", nodeId(NodeId.nullNodeId)]];
-    case "certificate":
-      return [
-        ["NormalState", nodeId(NodeId.nullNodeId)],
-        // One alarm may be about several certificates: its text names them.
-        ["CertificateType", nodeId(NodeId.nullNodeId)],
-      ];
-  }
+function twoState(
+  name: string,
+  whenTrue: string,
+  whenFalse: string,
+  is: (told: Told) => boolean,
+): readonly (readonly [string, Field])[] {
+  const texts = [text(whenTrue), text(whenFalse)] as const;
+  return [
+    [name, (told) => texts[is(told) ? 0 : 1]],
+    [`${name}.Id`, (told) => boolean(is(told))],
+  ];
 }
 
-function classOf({ name, source }: ConditionState) {
+function changedAt({ state }: Told): Variant {
+  return dateTime(state.changedAtMs);
+}
+
+function activityChangedAtMs({ isActive, alarm, changedAtMs }: ConditionState): number {
+  return isActive ? alarm.sinceMs : (alarm.returnedAtMs ?? changedAtMs);
+}
+
+/** Of an active battery condition; null: it has none. */
+function levelOf({ name, alarm, isActive }: ConditionState) {
+  if (conditionKind(name) !== "battery" || !isActive) return null;
+  return alarm.code === "BATTERY_CRITICAL" ? levels.lowLow : levels.low;
+}
+
+function classOf(number: number, name: string) {
+  return { id: nodeId(standardId(number)), name: text(name) };
+}
+
+function classOfState({ name, source }: ConditionState) {
   if (forMaintenance.has(name)) return classes.maintenance;
   return source.kind === "gateway" ? classes.system : classes.process;
 }
 
-function inputOf(name: string, source: NodeId): NodeId {
-  const input = inputs.get(name);
-  return input === undefined
-    ? NodeId.nullNodeId
-    : new NodeId(NodeIdType.STRING, `${source.value}.${input}`, source.namespace);
+function inputNode({ state, place: { source } }: Told): Variant {
+  const input = inputs.get(state.name);
+  if (input === undefined) return noNode;
+  const { value, namespace } = source.nodeId;
+  return nodeId(new NodeId(NodeIdType.STRING, `${value}.${input}`, namespace));
 }
 
 /** The user of the newest comment or acknowledgement. */
@@ -118,28 +139,16 @@ function lastUser({ alarm: { acknowledged }, comment }: ConditionState): string 
   return newest === undefined ? null : holderName(newest.by);
 }
 
-function twoState(
-  name: string,
-  is: boolean,
-  yes: string,
-  no: string,
-): readonly (readonly [string, Variant])[] {
-  return [
-    [name, variant(DataType.LocalizedText, text(is ? yes : no))],
-    [`${name}.Id`, boolean(is)],
-  ];
+function text(english: string): Variant {
+  return variant(DataType.LocalizedText, new LocalizedText({ locale: "en", text: english }));
 }
 
-function text(english: string): LocalizedText {
-  return new LocalizedText({ locale: "en", text: english });
-}
-
-function variant(dataType: DataType, value: unknown): Variant {
-  return new Variant({ dataType, value });
+function string(value: string | null): Variant {
+  return variant(DataType.String, value);
 }
 
 function boolean(value: boolean): Variant {
-  return variant(DataType.Boolean, value);
+  return value ? yes : no;
 }
 
 function nodeId(value: NodeId): Variant {
@@ -148,5 +157,9 @@ function nodeId(value: NodeId): Variant {
 
 /** Null: there is no such time. */
 function dateTime(ms: number | null): Variant {
-  return ms === null ? new Variant({}) : variant(DataType.DateTime, new Date(ms));
+  return ms === null ? nothing : variant(DataType.DateTime, new Date(ms));
+}
+
+function variant(dataType: DataType, value: unknown): Variant {
+  return new Variant({ dataType, value });
 }

@@ -14,7 +14,7 @@ import {
   type UAObject,
   Variant,
 } from "node-opcua";
-import { lower } from "./lower.ts";
+import { cached, lower } from "./lower.ts";
 
 type EventData = ConstructorParameters<typeof FilterContextOnAddressSpace>[1];
 type EventSpace = AddressSpace & {
@@ -23,7 +23,14 @@ type EventSpace = AddressSpace & {
 type Notifier = UAObject & { _bubble_up_event(event: unknown): void };
 
 /** The values of an event, by the path of their names: `EnabledState.Id`, `2:Cause`. */
-export type EventValues = ReadonlyMap<string, Variant>;
+export interface EventValues {
+  paths(): Iterable<string>;
+  /** Undefined: it has no such field. */
+  get(path: string): Variant | undefined;
+}
+
+/** The paths of select clauses, which are the same for each event of an item. */
+const paths = new WeakMap<SimpleAttributeOperand, string>();
 
 /** As deep as node-opcua looks for the fields of an event: `EnabledState.Id`. */
 const DEPTH = 2;
@@ -35,20 +42,13 @@ const DEPTH = 2;
 export class ComputedEvent {
   readonly #type: UAEventType;
   readonly #conditionId: NodeId;
-  readonly #compute: () => EventValues;
-  #computed: EventValues | null = null;
+  readonly #values: EventValues;
   #data: EventData | null = null;
 
-  /** @param compute is called at the first selection: most events have no subscriber */
-  constructor(type: UAEventType, conditionId: NodeId, compute: () => EventValues) {
+  constructor(type: UAEventType, conditionId: NodeId, values: EventValues) {
     this.#type = type;
     this.#conditionId = conditionId;
-    this.#compute = compute;
-  }
-
-  get #values(): EventValues {
-    this.#computed ??= this.#compute();
-    return this.#computed;
+    this.#values = values;
   }
 
   /** What the filter selects of it; null: the filter does not let it through. */
@@ -58,8 +58,9 @@ export class ComputedEvent {
     return (selectClauses ?? []).map((clause) => this.#valueOf(clause));
   }
 
-  #valueOf({ browsePath, attributeId }: SimpleAttributeOperand): Variant {
-    const path = fieldPath(browsePath);
+  #valueOf(clause: SimpleAttributeOperand): Variant {
+    const { attributeId } = clause;
+    const path = cached(paths, clause, () => fieldPath(clause.browsePath));
     // The select clause of the ConditionId (OPC UA part 9, 5.5.2.1).
     if (path === "" && attributeId === AttributeIds.NodeId)
       return new Variant({ dataType: DataType.NodeId, value: this.#conditionId });
@@ -77,9 +78,9 @@ export class ComputedEvent {
     const space = this.#type.addressSpace as EventSpace;
     // node-opcua takes the id of an event from here, and forbids it as a property of the data itself.
     const data = Object.create({ eventId: this.#values.get("EventId") });
-    for (const [path, value] of this.#values) {
+    for (const path of this.#values.paths()) {
       const names = path.split(".").map((name) => lowerFirst(name.replace(/^\d+:/, "")));
-      if (path !== "EventId" && names.length <= DEPTH) data[names.join(".")] = value;
+      if (path !== "EventId" && names.length <= DEPTH) data[names.join(".")] = this.#values.get(path);
     }
     return space.constructEventData(this.#type, data);
   }
