@@ -6,6 +6,8 @@ import type { SparkplugOptions } from "./options.ts";
 export interface BdSeq {
   /** The number of the next connection. Resolves when the disk has it, or has not answered in time. */
   next(): Promise<number>;
+  /** No CONNECT has left with the newest number: the next connection has it again. */
+  takeBack(): void;
 }
 
 /** It is a byte, for some hosts. */
@@ -33,6 +35,11 @@ export function createBdSeq(
       tables.keep([table.put(key, last)]);
       await tables.flushed();
       return last;
+    },
+    takeBack() {
+      if (last === undefined) return;
+      last = (last + NUMBERS - 1) % NUMBERS;
+      tables.keep([table.put(key, last)]);
     },
   };
 }

@@ -80,7 +80,10 @@ export function createSparkplugLink(
     const death = deathPayload(bdSeq, clock.nowMs());
     const will = { topic: topics.node("NDEATH"), payload: death, isFixed: true } as const;
     const connecting = { ...checkingParts, will, maximumPacketSize: LARGEST_PACKET, openBroker };
-    const client = await openClient(broker, connecting, signal);
+    const client = await openClient(broker, connecting, signal).catch((error: unknown) => {
+      if (hasNeverConnected(error)) bdSeqs.takeBack();
+      throw error;
+    });
     const onOffline = () => {
       hostLeft = name;
       leave();
@@ -132,4 +135,17 @@ export function createSparkplugLink(
       return { state: connected ? "degraded" : "down", detail, figures };
     },
   };
+}
+
+/** Whether there was no connection that a CONNECT could have left by. */
+function hasNeverConnected(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : null;
+  // One for each address of the host.
+  const causes: unknown[] = cause instanceof AggregateError ? cause.errors : [cause];
+  return causes.every(
+    (each) =>
+      each instanceof Error &&
+      "syscall" in each &&
+      (each.syscall === "connect" || each.syscall === "getaddrinfo"),
+  );
 }

@@ -57,6 +57,16 @@ describe("the connection", () => {
     expect(births).toEqual([...Array.from({ length: 256 }, (_, index) => index), 0, 1]);
   });
 
+  test("bdSeq stays the same at a broker that refuses the connection, for no CONNECT leaves", async () => {
+    const disk = createMemoryDisk();
+    expect(bdSeqOf(await sentTo({ disk }))).toBe(0);
+    for (const host of ["127.0.0.1", "localhost", "nowhere.invalid"]) {
+      const refused = newNode({ disk, options: { broker: external(`mqtt://${host}:1`) } });
+      await expect(refused.connect(never)).rejects.toThrow(host);
+    }
+    expect(bdSeqOf(await sentTo({ disk }))).toBe(1);
+  });
+
   test("subscribes to commands and its own births at QoS 1 before it is born", async () => {
     const sent = await sentTo({});
     const subscribed = sent.findIndex(({ cmd }) => cmd === "subscribe");
