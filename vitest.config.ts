@@ -14,6 +14,7 @@ const long = [
   "test/cluster/warm/warm.test.ts",
   "test/daemon/decidability-modes.test.ts",
   "test/daemon/soak.test.ts",
+  "test/daemon/sparkplug.test.ts",
   "test/northbound/opcua/tickets-kept.test.ts",
   "test/domain/ticket-model/ticket-model.test.ts",
   "test/daemon/decidability.test.ts",

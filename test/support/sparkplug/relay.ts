@@ -28,7 +28,6 @@ export async function startWireRelay({
 
   function serve(client: Socket): void {
     let connection: number | null = null;
-    const upstream = connect(brokerPort(), "127.0.0.1").setNoDelay(true);
     client.setNoDelay(true);
     const fromNode = parser({ protocolVersion: 4 });
     // What is sent is written in the version that the edge node says in its first packet.
@@ -40,10 +39,19 @@ export async function startWireRelay({
       }
       if (connection !== null) recording.fromNode(connection, broker, packet);
     });
-    pipe(client, upstream, (bytes) => void fromNode.parse(bytes));
-    pipe(upstream, client, (bytes) => void toNode?.parse(bytes));
+    watch(client);
     client.once("close", () => {
       if (connection !== null) recording.closed(connection);
+    });
+    // Not before it has sent something: a CONNECT is recorded also if no broker is there.
+    client.once("data", (first) => {
+      client.pause();
+      client.unshift(first);
+      const upstream = connect(brokerPort(), "127.0.0.1").setNoDelay(true);
+      watch(upstream);
+      pipe(client, upstream, (bytes) => void fromNode.parse(bytes));
+      pipe(upstream, client, (bytes) => void toNode?.parse(bytes));
+      client.resume();
     });
   }
 
@@ -51,18 +59,19 @@ export async function startWireRelay({
     return parser({ protocolVersion }).on("packet", (packet) => recording.toNode(connection, packet));
   }
 
+  function watch(socket: Socket): void {
+    sockets.add(socket);
+    // The end is told by `close`.
+    socket.on("error", () => {});
+    socket.once("close", () => sockets.delete(socket));
+  }
+
   function pipe(from: Socket, to: Socket, read: (bytes: Buffer) => void): void {
-    sockets.add(from);
     from.on("data", (bytes) => {
       read(bytes);
       to.write(bytes);
     });
-    // The end is told by `close`.
-    from.on("error", () => {});
-    from.on("close", () => {
-      sockets.delete(from);
-      to.destroy();
-    });
+    from.once("close", () => to.destroy());
   }
 
   const server = createServer(serve).listen(0, "127.0.0.1");
