@@ -24,6 +24,7 @@ import { refuseWithErrorMessages } from "./node-opcua/client-refusals.ts";
 import { answerWithAskedAddress } from "./node-opcua/endpoint-address.ts";
 import { startServer } from "./node-opcua/endpoint-start.ts";
 import { deliverEvents } from "./node-opcua/event-delivery.ts";
+import { checkEventSubscriptions } from "./node-opcua/event-subscriptions.ts";
 import { type Fence, fence } from "./node-opcua/fence.ts";
 import { answerHistoryReads } from "./node-opcua/history-reads.ts";
 import { correctIndexRanges } from "./node-opcua/index-ranges.ts";
@@ -278,6 +279,7 @@ async function openServer(
     correctIndexRanges(server);
     allowManyWatchers();
     deliverEvents();
+    checkEventSubscriptions();
     showSampleRate(server);
     // Before the bounds of sessions, which need the user.
     checkLogOns(server, options, clock, log, commands.audit);

@@ -22,6 +22,7 @@ export async function listen(
   nodeId: string,
   fields: readonly string[],
   filter: EventFilter = constructEventFilter([...fields, "EventType"]),
+  queueSize = 1_000,
 ): Promise<Listener> {
   const events: Array<Record<string, unknown>> = [];
   const subscription = await session.createSubscription2({
@@ -32,7 +33,7 @@ export async function listen(
   });
   const item = await subscription.monitor(
     { nodeId, attributeId: AttributeIds.EventNotifier },
-    { samplingInterval: 0, queueSize: 1000, discardOldest: true, filter },
+    { samplingInterval: 0, queueSize, discardOldest: true, filter },
     TimestampsToReturn.Both,
   );
   item.on("changed", (values: unknown) => {

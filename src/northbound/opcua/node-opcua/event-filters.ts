@@ -1,0 +1,140 @@
+import {
+  type AddressSpace,
+  AttributeIds,
+  type ContentFilter,
+  type ContentFilterElement,
+  DataType,
+  ElementOperand,
+  EventFilter,
+  EventFilterResult,
+  type ExtensionObject,
+  FilterOperator,
+  LiteralOperand,
+  NodeClass,
+  NodeId,
+  SimpleAttributeOperand,
+  type StatusCode,
+  StatusCodes,
+  VariantArrayType,
+  validateContentFilter,
+} from "node-opcua";
+import { eventFieldsOf } from "./event-type-fields.ts";
+
+const { Good } = StatusCodes;
+
+/** The operators that node-opcua 2.182 evaluates; it takes the others, and lets no event through. */
+const supported: ReadonlySet<FilterOperator> = new Set([
+  FilterOperator.Equals,
+  FilterOperator.GreaterThan,
+  FilterOperator.LessThan,
+  FilterOperator.GreaterThanOrEqual,
+  FilterOperator.LessThanOrEqual,
+  FilterOperator.Not,
+  FilterOperator.Between,
+  FilterOperator.InList,
+  FilterOperator.And,
+  FilterOperator.Or,
+  FilterOperator.OfType,
+]);
+
+/** What a server says of a filter of events (OPC UA part 4, 7.22.3). */
+export interface FilterVerdict {
+  /** Good, or why no item gets this filter. */
+  readonly status: StatusCode;
+  /** The results of the select clauses. A bad one selects null. */
+  readonly result: EventFilterResult | null;
+}
+
+/** Selects null of every event. */
+const nothing = new SimpleAttributeOperand({
+  typeDefinitionId: "i=2041",
+  browsePath: [{ name: "-" }],
+  attributeId: AttributeIds.Value,
+});
+
+/**
+ * Checks a client's filter of events. A bad select clause is replaced by one that selects null: node-opcua
+ * 2.182 throws at some of them.
+ */
+export function checkEventFilter(space: AddressSpace, filter: unknown): FilterVerdict {
+  if (!(filter instanceof EventFilter)) return { status: StatusCodes.BadEventFilterInvalid, result: null };
+  const selectClauseResults = (filter.selectClauses ?? []).map((clause) => clauseStatus(space, clause));
+  filter.selectClauses = (filter.selectClauses ?? []).map((clause, index) =>
+    selectClauseResults[index] === Good ? clause : nothing,
+  );
+  const status = whereStatus(space, filter.whereClause);
+  const hasGood = selectClauseResults.some((each) => each === Good);
+  return {
+    status: status === Good && !hasGood ? StatusCodes.BadEventFilterInvalid : status,
+    result: new EventFilterResult({ selectClauseResults }),
+  };
+}
+
+function whereStatus(space: AddressSpace, where: ContentFilter | null): StatusCode {
+  for (const element of where?.elements ?? []) {
+    const status = element === null ? Good : elementStatus(space, element);
+    if (status !== Good) return status;
+  }
+  return where === null ? Good : validateContentFilter(where);
+}
+
+function elementStatus(space: AddressSpace, { filterOperator, filterOperands }: ContentFilterElement) {
+  if (FilterOperator[filterOperator] === undefined) return StatusCodes.BadFilterOperatorInvalid;
+  if (!supported.has(filterOperator)) return StatusCodes.BadFilterOperatorUnsupported;
+  const operands = filterOperands ?? [];
+  for (const operand of operands) {
+    const status = operandStatus(space, operand);
+    if (status !== Good) return status;
+  }
+  if (filterOperator === FilterOperator.OfType) return typeStatus(space, operands[0]);
+  if (filterOperator === FilterOperator.InList) return listStatus(operands);
+  return Good;
+}
+
+function operandStatus(space: AddressSpace, operand: ExtensionObject | null): StatusCode {
+  if (operand instanceof SimpleAttributeOperand) return clauseStatus(space, operand);
+  if (operand instanceof ElementOperand) return Good;
+  if (!(operand instanceof LiteralOperand)) return StatusCodes.BadFilterOperandInvalid;
+  const isScalar = operand.value.arrayType === VariantArrayType.Scalar;
+  return isScalar ? Good : StatusCodes.BadFilterLiteralInvalid;
+}
+
+/** Its operand is a literal with an event type. */
+function typeStatus(space: AddressSpace, operand: ExtensionObject | null | undefined): StatusCode {
+  if (operand === undefined) return Good;
+  const type = literalNodeId(operand);
+  if (type === null) return StatusCodes.BadFilterOperandInvalid;
+  const node = space.findNode(type);
+  if (node === null) return StatusCodes.BadNodeIdUnknown;
+  return node.nodeClass === NodeClass.ObjectType ? Good : StatusCodes.BadFilterOperandInvalid;
+}
+
+/** node-opcua finds NodeIds in a list, and nothing else. */
+function listStatus([first, ...others]: ReadonlyArray<ExtensionObject | null>): StatusCode {
+  if (first === undefined) return Good;
+  const isServed =
+    first instanceof SimpleAttributeOperand && others.every((each) => literalNodeId(each) !== null);
+  return isServed ? Good : StatusCodes.BadFilterOperatorUnsupported;
+}
+
+function literalNodeId(operand: ExtensionObject | null): NodeId | null {
+  if (!(operand instanceof LiteralOperand) || operand.value.dataType !== DataType.NodeId) return null;
+  return operand.value.value instanceof NodeId ? operand.value.value : null;
+}
+
+/** A field of events: one that a type, or any type that extends it, has. */
+function clauseStatus(space: AddressSpace, clause: SimpleAttributeOperand | null): StatusCode {
+  if (clause === null) return StatusCodes.BadFilterOperandInvalid;
+  const { typeDefinitionId, browsePath, attributeId, indexRange } = clause;
+  const fields = eventFieldsOf(space);
+  const type = typeDefinitionId.isEmpty() ? fields.baseType : typeDefinitionId;
+  if (!fields.isEventType(type)) return StatusCodes.BadTypeDefinitionInvalid;
+  const path = browsePath ?? [];
+  if (path.some((name) => name?.name == null || name.name === "")) return StatusCodes.BadBrowseNameInvalid;
+  // The id of a condition (OPC UA part 9, 5.5.2).
+  if (path.length === 0)
+    return attributeId === AttributeIds.NodeId ? Good : StatusCodes.BadAttributeIdInvalid;
+  if (!fields.has(type, path)) return StatusCodes.BadNodeIdUnknown;
+  if (attributeId !== AttributeIds.Value) return StatusCodes.BadAttributeIdInvalid;
+  return indexRange?.isValid() === false ? StatusCodes.BadIndexRangeInvalid : Good;
+}
