@@ -33,7 +33,8 @@ it("refuses an empty name, id, path or number of every command", async () => {
 
 it("collects the values of an option or argument that may be repeated", async () => {
   const program = await createProgram();
-  const acknowledge = program.commands.find((each) => each.name() === "alarms")?.commands.at(-1);
+  const alarms = program.commands.find((each) => each.name() === "alarms");
+  const acknowledge = alarms?.commands.find((each) => each.name() === "ack");
   let given: readonly string[] = [];
   acknowledge?.action((ids: readonly string[]) => {
     given = ids;

@@ -42,6 +42,7 @@ const requests: ReadonlyArray<
   ["get", "/stations", "/stations", null, [200]],
   ["get", "/alarms", "/alarms", null, [200]],
   ["put", "/alarms/{id}/acknowledgement", "/alarms/none/acknowledgement", null, [404]],
+  ["put", "/alarms/{id}/comment", "/alarms/none/comment", { comment: "seen" }, [404]],
   ["get", "/operations", "/operations", null, [200]],
   ["put", "/commands/{id}", "/commands/read", { operation: "GetOnlineRobots", request: {} }, [200]],
   ["put", "/commands/{id}", "/commands/read", { operation: "GetMap", request: { mapId: 1 } }, [200]],

@@ -13,7 +13,7 @@ const headings: ReadonlyArray<readonly [place: Listed["place"], heading: string,
   ["own", "The gateway's own certificate (OPC UA)", null],
   ["next", "The gateway's next certificate, not in use yet", null],
   ["rejected", "Clients that wait for approval, or were rejected", "none"],
-  ["trusted", "Trusted clients and CAs", "none"],
+  ["trusted", "Clients and CAs that are trusted", "none"],
   ["issuers", "Issuers, which let nobody in", null],
   ["configuration", "Files that the configuration names", null],
 ];

@@ -215,7 +215,7 @@ describe.skipIf(!hasEtcd)("over TLS", () => {
     const parts = await check(etcd.endpoints, files);
     expect(partOf(parts, "connection cluster.etcd.endpoints[0]")).toMatchObject({
       state: "wrong",
-      advice: expect.stringMatching(/^let cluster\.etcd\.ca name the certificate of the authority/),
+      advice: expect.stringMatching(/^let cluster\.etcd\.ca name the certificate of the CA/),
     });
     expect(partOf(parts, one).state).toBe("skipped");
   });
