@@ -170,25 +170,12 @@ export function openAddressSpace(
     changed: () => robots.show(space.counts()),
   });
   memory.robots.onSeenElsewhere((seen) => space.add(knownRobots([], seen)));
-  const notGood = () => ages.robotsNotGood() + space.counts().missingNotGood;
-  const showLevelNow = () => showLevel(clock.nowMs(), facts.fleetLinkUp(), notGood());
-  const tick = () => {
-    const nowMs = clock.nowMs();
-    showLevelNow();
-    const { listed, refused } = space.counts();
-    gateway.tick(nowMs, { robotCount: listed, robotsNotShown: refused });
-    ages.tick();
-    for (const slot of writes.slots()) slot.tick();
-    stationFolder.tick();
+  const showLevelNow = () => {
+    const notGood = ages.robotsNotGood() + space.counts().missingNotGood;
+    showLevel(clock.nowMs(), facts.fleetLinkUp(), notGood);
   };
-  tick();
-  every(clock, TICK_MS, signal, tick);
-  const follow = () => {
-    for (const slot of writes.slots()) slot.follow();
-    gateway.showCluster(clock.nowMs());
-    showLevelNow();
-  };
-  if (cluster !== null) onAbort(signal, cluster.onChange(follow));
+  const growing = { gateway, ages, writes, stationFolder, showLevelNow, counts: space.counts };
+  showTime(growing, cluster, clock, signal);
   reviseRequests(server, FLEET_NAMESPACE_INDEX);
   return {
     showHold: gateway.showHold,
@@ -213,6 +200,42 @@ export function openAddressSpace(
       gateway.showLink(nowMs);
     },
   };
+}
+
+/** What grows with time, or follows the cluster. */
+interface GrowingTags {
+  readonly gateway: Pick<GatewayTags, "tick" | "showCluster">;
+  readonly ages: Pick<ReturnType<typeof createAges>, "tick">;
+  readonly writes: Pick<ReturnType<typeof takeWriteRequests>, "slots">;
+  readonly stationFolder: Pick<ReturnType<typeof addStationFolder>, "tick">;
+  readonly showLevelNow: () => void;
+  readonly counts: FleetSpace["counts"];
+}
+
+/** Updates these tags now and once a second, and at each change of the cluster, until the signal is aborted. */
+function showTime(
+  { gateway, ages, writes, stationFolder, showLevelNow, counts }: GrowingTags,
+  cluster: ClusterView | null,
+  clock: Clock,
+  signal: AbortSignal,
+): void {
+  const tick = () => {
+    showLevelNow();
+    const { listed, refused } = counts();
+    gateway.tick(clock.nowMs(), { robotCount: listed, robotsNotShown: refused });
+    ages.tick();
+    for (const slot of writes.slots()) slot.tick();
+    stationFolder.tick();
+  };
+  tick();
+  every(clock, TICK_MS, signal, tick);
+  if (cluster === null) return;
+  const follow = () => {
+    for (const slot of writes.slots()) slot.follow();
+    gateway.showCluster(clock.nowMs());
+    showLevelNow();
+  };
+  onAbort(signal, cluster.onChange(follow));
 }
 
 function alarmUpdates(

@@ -1,25 +1,22 @@
 import {
   AggregateFilter,
   AttributeIds,
-  ContentFilter,
-  ContentFilterElement,
   CreateMonitoredItemsRequest,
   type CreateMonitoredItemsResponse,
   DataChangeFilter,
   DataChangeTrigger,
   DeadbandType,
   ElementOperand,
-  EventFilter,
+  type EventFilter,
   FilterOperator,
-  LiteralOperand,
   ModifyMonitoredItemsRequest,
   MonitoringMode,
-  SimpleAttributeOperand,
   StatusCodes,
   TimestampsToReturn,
   type VariantOptions,
 } from "node-opcua";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { itemParameters, literal, message, openSubscription, send, step, where } from "./filter-requests.ts";
 import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 
 let running: RunningServer;
@@ -31,40 +28,16 @@ beforeAll(async () => {
     robots: [{ robotId: "r1", alias: "AMR01", number: 1, family: "cart", conveyorIndexes: [1] }],
   });
   plc = await openSession(running.url);
-  ({ subscriptionId } = await plc.session.createSubscription2({
-    requestedPublishingInterval: 10,
-    requestedLifetimeCount: 1000,
-    requestedMaxKeepAliveCount: 100,
-    // node-opcua's client would throw at an event of an item that it has not made itself.
-    publishingEnabled: false,
-  }));
+  subscriptionId = await openSubscription(plc);
 });
 afterAll(async () => {
   await plc.close();
   await running.stop();
 });
 
-type Operand = ElementOperand | LiteralOperand | SimpleAttributeOperand;
-const message = new SimpleAttributeOperand({
-  typeDefinitionId: "i=2041",
-  browsePath: [{ name: "Message" }],
-  attributeId: AttributeIds.Value,
-});
-const literal = (value: VariantOptions) => new LiteralOperand({ value });
 const element = (index: number) => new ElementOperand({ index });
-const step = (filterOperator: FilterOperator, ...filterOperands: Operand[]) =>
-  new ContentFilterElement({ filterOperator, filterOperands });
-const where = (...elements: ContentFilterElement[]) =>
-  new EventFilter({ selectClauses: [message], whereClause: new ContentFilter({ elements }) });
 
 type Filter = EventFilter | DataChangeFilter | AggregateFilter;
-const parameters = (filter: Filter) => ({
-  clientHandle: 1,
-  samplingInterval: 0,
-  queueSize: 10,
-  discardOldest: true,
-  filter,
-});
 
 /** Monitors a node with the filter, as any client's stack sends it. @returns its status and id */
 async function monitor(nodeId: string, attributeId: AttributeIds, filter: Filter) {
@@ -75,19 +48,13 @@ async function monitor(nodeId: string, attributeId: AttributeIds, filter: Filter
       {
         itemToMonitor: { nodeId, attributeId },
         monitoringMode: MonitoringMode.Reporting,
-        requestedParameters: parameters(filter),
+        requestedParameters: itemParameters(filter),
       },
     ],
   });
-  const answer = (await perform(request)) as CreateMonitoredItemsResponse;
+  const answer = (await send(plc, request)) as CreateMonitoredItemsResponse;
   const { statusCode, monitoredItemId = 0 } = answer.results?.[0] ?? {};
   return { statusCode, monitoredItemId };
-}
-
-function perform(request: CreateMonitoredItemsRequest | ModifyMonitoredItemsRequest): Promise<unknown> {
-  const send: unknown = Reflect.get(plc.session, "performMessageTransaction");
-  if (typeof send !== "function") throw new Error("node-opcua's client sends its requests elsewhere now");
-  return send.call(plc.session, request);
 }
 
 const watchEvents = (filter: EventFilter) => monitor("i=2253", AttributeIds.EventNotifier, filter);
@@ -122,14 +89,15 @@ describe("a filter of events", () => {
     const steps = Array.from({ length: 40 }, (_, at) =>
       step(FilterOperator.Equals, element(at + 1), element(at + 1)),
     );
-    await perform(
+    await send(
+      plc,
       new ModifyMonitoredItemsRequest({
         subscriptionId,
         timestampsToReturn: TimestampsToReturn.Both,
         itemsToModify: [
           {
             monitoredItemId: sane.monitoredItemId,
-            requestedParameters: parameters(where(...steps, step(FilterOperator.IsNull, message))),
+            requestedParameters: itemParameters(where(...steps, step(FilterOperator.IsNull, message))),
           },
         ],
       }),

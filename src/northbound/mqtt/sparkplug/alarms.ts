@@ -1,8 +1,8 @@
 import type { Alarm } from "../../../domain/alarm.ts";
-import type { Device, DeviceParts, Slot } from "./device.ts";
+import type { Device, DeviceMetric, DeviceParts } from "./device.ts";
+import { pastSample } from "./metric-group.ts";
 import type { Sample } from "./payload.ts";
 import { alarmMetric, robotAlarmCodes } from "./robot-metrics.ts";
-import { pastSample } from "./slot-group.ts";
 
 /** `Alarm/<code>` of a robot or station: whether the alarm is active. */
 export interface AlarmMetrics {
@@ -14,26 +14,26 @@ export interface AlarmMetrics {
 }
 
 export function addAlarms(device: Device, { clock }: Pick<DeviceParts, "clock">): AlarmMetrics {
-  const slots = new Map<string, Slot>();
+  const metrics = new Map<string, DeviceMetric>();
 
   function add(code: string): void {
-    if (slots.has(code)) return;
-    const slot = device.add(alarmMetric(code));
-    slots.set(code, slot);
-    device.set(slot, false, "good", clock.nowMs());
+    if (metrics.has(code)) return;
+    const metric = device.add(alarmMetric(code));
+    metrics.set(code, metric);
+    device.set(metric, false, "good", clock.nowMs());
   }
 
   for (const code of robotAlarmCodes) add(code);
   return {
     add,
     past(code, isActive, atMs) {
-      const slot = slots.get(code);
-      return slot === undefined ? [] : [pastSample(slot.model, slot.alias, isActive, atMs)];
+      const metric = metrics.get(code);
+      return metric === undefined ? [] : [pastSample(metric.model, metric.alias, isActive, atMs)];
     },
     show(alarms) {
       const active = new Set<string>(alarms.filter(({ isActive }) => isActive).map(({ code }) => code));
       for (const code of active) add(code);
-      for (const [code, slot] of slots) device.set(slot, active.has(code), "good", clock.nowMs());
+      for (const [code, metric] of metrics) device.set(metric, active.has(code), "good", clock.nowMs());
     },
   };
 }

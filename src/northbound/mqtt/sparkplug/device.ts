@@ -2,7 +2,7 @@ import type { Clock } from "../../../platform/clock.ts";
 import type { MetricModel, MetricQuality, MetricValue, Sample } from "./payload.ts";
 
 /** A metric with its present value. */
-export interface Slot extends Sample {
+export interface DeviceMetric extends Sample {
   value: MetricValue | null;
   quality: MetricQuality;
   atMs: number;
@@ -25,11 +25,11 @@ export function createAliases(): TakeAlias {
 export interface Device {
   readonly id: string;
   /** Adds a metric without a value. `isNamed`: it has no alias. */
-  add(model: MetricModel, isNamed?: boolean): Slot;
+  add(model: MetricModel, isNamed?: boolean): DeviceMetric;
   /** The value is this now; nothing happens if it was so before. */
-  set(slot: Slot, value: MetricValue | null, quality: MetricQuality, atMs: number): void;
+  set(metric: DeviceMetric, value: MetricValue | null, quality: MetricQuality, atMs: number): void;
   /** Publishes a value, also if it was so before. */
-  tell(slot: Slot, value: MetricValue, atMs: number): void;
+  publish(metric: DeviceMetric, value: MetricValue, atMs: number): void;
   /** All metrics; they count as published. */
   birth(): readonly Sample[];
   /** Those that have changed since; they count as published. */
@@ -48,53 +48,60 @@ export interface DeviceParts {
 }
 
 export function createDevice(id: string, { takeAlias, clock, onChange }: DeviceParts): Device {
-  const slots: Slot[] = [];
-  let changed: Slot[] = [];
+  const metrics: DeviceMetric[] = [];
+  let changed: DeviceMetric[] = [];
   let isNew = true;
 
-  function change(slot: Slot): void {
+  function change(metric: DeviceMetric): void {
     onChange(device);
-    if (slot.isDirty) return;
-    slot.isDirty = true;
-    changed.push(slot);
+    if (metric.isDirty) return;
+    metric.isDirty = true;
+    changed.push(metric);
   }
 
   const device: Device = {
     id,
     add(model, isNamed = false) {
       const alias = isNamed ? null : takeAlias();
-      const slot: Slot = { model, alias, value: null, quality: "bad", atMs: clock.nowMs(), isDirty: false };
-      slots.push(slot);
+      const metric: DeviceMetric = {
+        model,
+        alias,
+        value: null,
+        quality: "bad",
+        atMs: clock.nowMs(),
+        isDirty: false,
+      };
+      metrics.push(metric);
       if (!isNew) onChange(device);
       isNew = true;
-      return slot;
+      return metric;
     },
-    set(slot, value, quality, atMs) {
-      // What is not known to be true is not shown.
-      const shown = quality === "good" ? value : null;
-      const told = quality === "good" && value === null ? "bad" : quality;
-      if (slot.value === shown && slot.quality === told) return;
-      slot.value = shown;
-      slot.quality = told;
-      slot.atMs = atMs;
-      change(slot);
+    set(metric, value, quality, atMs) {
+      // What is not known to be true is not published.
+      const published = quality === "good" ? value : null;
+      const publishedQuality = quality === "good" && value === null ? "bad" : quality;
+      if (metric.value === published && metric.quality === publishedQuality) return;
+      metric.value = published;
+      metric.quality = publishedQuality;
+      metric.atMs = atMs;
+      change(metric);
     },
-    tell(slot, value, atMs) {
-      slot.value = value;
-      slot.quality = "good";
-      slot.atMs = atMs;
-      change(slot);
+    publish(metric, value, atMs) {
+      metric.value = value;
+      metric.quality = "good";
+      metric.atMs = atMs;
+      change(metric);
     },
     birth() {
       isNew = false;
-      for (const slot of changed) slot.isDirty = false;
+      for (const metric of changed) metric.isDirty = false;
       changed = [];
-      return slots;
+      return metrics;
     },
     takeChanged() {
       const taken = changed;
       changed = [];
-      for (const slot of taken) slot.isDirty = false;
+      for (const metric of taken) metric.isDirty = false;
       return taken;
     },
     hasNew: () => isNew,

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Health } from "../../../platform/component.ts";
 import { createDevice, type Device, type DeviceParts } from "./device.ts";
+import { addGroup } from "./metric-group.ts";
 import type { MetricModel, ReadMetric } from "./payload.ts";
 import { robotModels } from "./robot-metrics.ts";
-import { addGroup } from "./slot-group.ts";
 import { stationModels } from "./station.ts";
 
 /** The gateway's own values, read when they are shown. */
@@ -72,7 +72,7 @@ export function createNodeDevice(facts: GatewayFacts, parts: DeviceParts): NodeD
   const rebirths = addGroup(device, rebirthMetrics);
   const request = device.add(requestMetric);
   const answer = device.add(answerMetric);
-  for (const slot of [request, answer]) device.set(slot, "", "good", clock.nowMs());
+  for (const metric of [request, answer]) device.set(metric, "", "good", clock.nowMs());
   const modelHash = hashOf([...robotModels, ...stationModels]);
   constants.show({ modelHash, version: facts.version }, "good", clock.nowMs());
   const setRebirthsMerged = (merged: number) => rebirths.show({ merged }, "good", clock.nowMs());
@@ -85,7 +85,7 @@ export function createNodeDevice(facts: GatewayFacts, parts: DeviceParts): NodeD
     setRebirthsMerged,
     isRequest: ({ name, alias }) =>
       name === requestMetric.name || (alias !== null && alias === request.alias),
-    setAnswer: (text) => device.tell(answer, text, clock.nowMs()),
+    setAnswer: (text) => device.publish(answer, text, clock.nowMs()),
     lookAtLink: showLink,
     lookAtHealth() {
       const found = Object.values(facts.health());

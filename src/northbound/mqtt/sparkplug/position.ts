@@ -3,8 +3,8 @@ import type { Quality } from "../../../domain/quality.ts";
 import type { Presence } from "../../../domain/robot.ts";
 import { type FlatPlace, flatPlace } from "../../../models/flat-robot.ts";
 import type { Device, DeviceParts } from "./device.ts";
+import { addGroup, timeOf } from "./metric-group.ts";
 import { coordinateMetrics } from "./robot-metrics.ts";
-import { addGroup, timeOf } from "./slot-group.ts";
 
 /** The coordinates of a robot, in metres and radians. */
 export interface PositionMetrics {

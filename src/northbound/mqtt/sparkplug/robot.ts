@@ -9,6 +9,7 @@ import type { TaskChain } from "../../../domain/task-chain.ts";
 import { flatBattery, flatConveyor, flatMission } from "../../../models/flat-robot.ts";
 import { type AlarmMetrics, addAlarms } from "./alarms.ts";
 import { createDevice, type Device, type DeviceParts } from "./device.ts";
+import { addGroup, type MetricGroup, timeOf } from "./metric-group.ts";
 import type { NamedRobot } from "./options.ts";
 import type { Sample } from "./payload.ts";
 import { addPosition } from "./position.ts";
@@ -21,7 +22,6 @@ import {
   placeMetrics,
   stateMetrics,
 } from "./robot-metrics.ts";
-import { addGroup, type SlotGroup, timeOf } from "./slot-group.ts";
 import { robotDeviceId } from "./topics.ts";
 
 /** A change of one robot. */
@@ -43,7 +43,7 @@ export interface RobotDevice {
   past(event: FleetEvent): readonly Sample[];
 }
 
-type ConveyorGroup = SlotGroup<keyof ReturnType<typeof conveyorMetrics>>;
+type ConveyorGroup = MetricGroup<keyof ReturnType<typeof conveyorMetrics>>;
 
 /** @param named what the configuration says of the robot */
 export function createRobotDevice(named: NamedRobot, parts: DeviceParts): RobotDevice {
@@ -146,7 +146,7 @@ export function createRobotDevice(named: NamedRobot, parts: DeviceParts): RobotD
 
 /** Without a mission there is no text, and the numbers are 0, as in the tags of OPC UA. */
 function showMission(
-  group: SlotGroup<keyof typeof missionMetrics>,
+  group: MetricGroup<keyof typeof missionMetrics>,
   observed: Extract<RobotChange, { kind: "mission" }>["observed"],
 ): void {
   const { id, type, owner, goal, state, feedback, goalIndex, goalCount, hasArrived } = flatMission(
@@ -168,7 +168,7 @@ function showMission(
 
 function pastOf(
   event: FleetEvent,
-  mission: SlotGroup<keyof typeof missionMetrics>,
+  mission: MetricGroup<keyof typeof missionMetrics>,
   conveyors: ReadonlyMap<number, ConveyorGroup>,
   alarms: AlarmMetrics,
 ): readonly Sample[] {

@@ -104,15 +104,15 @@ export function createSession({
     }
   }
 
-  function tellPast({ device, samples }: Past): void {
+  function publishPast({ device, samples }: Past): void {
     counts.historical += samples.length;
     publish(topics.device("DDATA", device.id), { samples, isBirth: false });
   }
 
-  async function tellHeld(): Promise<void> {
+  async function publishHeld(): Promise<void> {
     const due = held.filter(({ device }) => born.has(device));
     held = held.filter(({ device }) => !born.has(device));
-    await each(due, tellPast);
+    await each(due, publishPast);
   }
 
   /** In time slices, and no faster than the broker reads. Ends early when a birth is due. */
@@ -166,11 +166,11 @@ export function createSession({
         publish(topics.node("NDATA"), { samples: node.device.takeChanged(), isBirth: false });
       }
       await each(plant.takeTouched(), say);
-      if (held.length > 0) await tellHeld();
+      if (held.length > 0) await publishHeld();
     },
     history(device, samples) {
       if (samples.length === 0) return;
-      if (born.has(device) && !isBirthDue) return tellPast({ device, samples });
+      if (born.has(device) && !isBirthDue) return publishPast({ device, samples });
       held.push({ device, samples });
       if (held.length > MOST_HELD) held.shift();
     },

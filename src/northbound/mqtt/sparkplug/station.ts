@@ -3,9 +3,9 @@ import { isValidSight, type StationConveyor } from "../../../domain/station-sigh
 import type { VisibleStation } from "../../../domain/station-visits.ts";
 import { type AlarmMetrics, addAlarms } from "./alarms.ts";
 import { createDevice, type Device, type DeviceParts } from "./device.ts";
+import { addGroup } from "./metric-group.ts";
 import type { NamedRobot } from "./options.ts";
 import type { MetricModel } from "./payload.ts";
-import { addGroup } from "./slot-group.ts";
 import { stationDeviceId } from "./topics.ts";
 
 /** A station as a device, with the metrics of its OPC UA tags. */

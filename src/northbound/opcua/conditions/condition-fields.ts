@@ -9,14 +9,14 @@ import type { ConditionPlace } from "./condition-places.ts";
 import type { ConditionState } from "./condition-state.ts";
 
 /** What the fields of an event follow from. */
-interface Told {
+interface FieldInput {
   readonly state: ConditionState;
   readonly place: ConditionPlace;
   /** The NodeId of its type. */
   readonly type: NodeId;
 }
 
-type Field = (told: Told) => Variant;
+type Field = (input: FieldInput) => Variant;
 
 const nothing = new Variant({});
 const [yes, no] = [variant(DataType.Boolean, true), variant(DataType.Boolean, false)];
@@ -86,24 +86,24 @@ const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
  * @param type the NodeId of its type
  */
 export function conditionFields(state: ConditionState, place: ConditionPlace, type: NodeId): EventValues {
-  const told = { state, place, type };
-  return { paths: () => fields.keys(), get: (path) => fields.get(path)?.(told) };
+  const input = { state, place, type };
+  return { paths: () => fields.keys(), get: (path) => fields.get(path)?.(input) };
 }
 
 function twoState(
   name: string,
   whenTrue: string,
   whenFalse: string,
-  is: (told: Told) => boolean,
+  is: (input: FieldInput) => boolean,
 ): readonly (readonly [string, Field])[] {
   const texts = [text(whenTrue), text(whenFalse)] as const;
   return [
-    [name, (told) => texts[is(told) ? 0 : 1]],
-    [`${name}.Id`, (told) => boolean(is(told))],
+    [name, (input) => texts[is(input) ? 0 : 1]],
+    [`${name}.Id`, (input) => boolean(is(input))],
   ];
 }
 
-function changedAt({ state }: Told): Variant {
+function changedAt({ state }: FieldInput): Variant {
   return dateTime(state.changedAtMs);
 }
 
@@ -126,7 +126,7 @@ function classOfState({ name, source }: ConditionState) {
   return source.kind === "gateway" ? classes.system : classes.process;
 }
 
-function inputNode({ state, place: { source } }: Told): Variant {
+function inputNode({ state, place: { source } }: FieldInput): Variant {
   const input = inputs.get(state.name);
   if (input === undefined) return noNode;
   const { value, namespace } = source.nodeId;

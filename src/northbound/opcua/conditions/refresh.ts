@@ -55,7 +55,7 @@ export function answerRefresh(
       // Its alarm may have ended meanwhile.
       const found = events.eventOf(key);
       if (found === null) continue;
-      for (const item of items) if (isHeardAt(item.node, found.source)) deliverTo(item, found.event);
+      for (const item of items) if (isEventOf(item.node, found.source)) deliverTo(item, found.event);
     }
     for (const item of items) await room(item, clock);
     for (const item of items) notifyItem(item, "RefreshEndEventType", "the conditions are complete");
@@ -113,7 +113,7 @@ async function room(item: Item, clock: Clock): Promise<void> {
 }
 
 /** Whether the subscribers of `node` get the events of `source`. */
-function isHeardAt(node: UAObject | null, source: UAObject): boolean {
+function isEventOf(node: UAObject | null, source: UAObject): boolean {
   if (node === null) return false;
   if (sameNodeId(node.nodeId, source.nodeId)) return true;
   const { server } = node.addressSpace.rootFolder.objects;
@@ -121,5 +121,5 @@ function isHeardAt(node: UAObject | null, source: UAObject): boolean {
   const above = ["HasNotifier", "HasEventSource"].flatMap((reference) =>
     source.findReferencesExAsObject(reference, BrowseDirection.Inverse),
   );
-  return above.some((each) => isHeardAt(node, each as UAObject));
+  return above.some((each) => isEventOf(node, each as UAObject));
 }

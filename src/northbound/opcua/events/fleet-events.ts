@@ -7,7 +7,7 @@ import { FLEET_NAMESPACE_INDEX } from "../fleet-nodeset.ts";
 import type { GatewayTags } from "../gateway-tags.ts";
 import { commandEventType, eventTypes, missionEventType, stationVisitEventType } from "../model/events.ts";
 import type { ObjectModel } from "../model/member.ts";
-import { type EventFacts, isHeard, type Notifier, raiseEvent } from "../node-opcua/raise-event.ts";
+import { type EventFacts, isSubscribed, type Notifier, raiseEvent } from "../node-opcua/raise-event.ts";
 import type { RobotsFolder } from "../robots-folder.ts";
 import type { StationFolder } from "../station-folder.ts";
 import { type EventJson, eventFields } from "./event-fields.ts";
@@ -49,7 +49,7 @@ export function createFleetEvents(
       if (event.kind !== "mission" && event.kind !== "command") return;
       const { robotId, eventId: id, atMs } = event;
       const source = robots.notifier(robotId) ?? gateway.notifier;
-      if (!isHeard(source)) return;
+      if (!isSubscribed(source)) return;
       const json: EventJson = JSON.parse(eventJson(event, sessionId));
       if (event.kind === "mission")
         raise(source, missionEventType, { id, atMs, ...missionText(event) }, json);
@@ -59,7 +59,7 @@ export function createFleetEvents(
       const before = stations.get(station) ?? null;
       stations.set(station, shown);
       const source = folder.notifier(station);
-      if (source === undefined || !isHeard(source)) return;
+      if (source === undefined || !isSubscribed(source)) return;
       for (const { robotId, visit, ...seconds } of visitsBetween(before, shown)) {
         visitCount += 1;
         const facts = {

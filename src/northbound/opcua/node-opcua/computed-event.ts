@@ -15,6 +15,7 @@ import {
   Variant,
 } from "node-opcua";
 import { cached, lower } from "./lower.ts";
+import { eventData } from "./raise-event.ts";
 
 type EventData = ConstructorParameters<typeof FilterContextOnAddressSpace>[1];
 type EventSpace = AddressSpace & {
@@ -76,23 +77,18 @@ export class ComputedEvent {
   /** The same as node-opcua makes an event. */
   #eventData(): EventData {
     const space = this.#type.addressSpace as EventSpace;
-    // node-opcua takes the id of an event from here, and forbids it as a property of the data itself.
-    const data = Object.create({ eventId: this.#values.get("EventId") });
-    for (const path of this.#values.paths()) {
-      const names = path.split(".").map((name) => lowerFirst(name.replace(/^\d+:/, "")));
-      if (path !== "EventId" && names.length <= DEPTH) data[names.join(".")] = this.#values.get(path);
-    }
-    return space.constructEventData(this.#type, data);
+    const paths = [...this.#values.paths()].filter(
+      (path) => path !== "EventId" && path.split(".").length <= DEPTH,
+    );
+    const fieldOf = (path: string) => this.#values.get(path) ?? new Variant({});
+    const fields = paths.map((path) => [path, fieldOf(path)] as const);
+    return space.constructEventData(this.#type, eventData(fieldOf("EventId"), fields));
   }
 }
 
 /** Sends an event to the subscribers of the object, and of the notifiers above it. */
 export function sendEvent(source: UAObject, event: ComputedEvent): void {
   lower<Notifier>(source, "_bubble_up_event")._bubble_up_event(event);
-}
-
-function lowerFirst(name: string): string {
-  return name.charAt(0).toLowerCase() + name.slice(1);
 }
 
 function fieldPath(names: readonly QualifiedName[] | null): string {

@@ -1,4 +1,11 @@
-import { DataType, LocalizedText, type UAEventType, type UAObject, type VariantOptions } from "node-opcua";
+import {
+  DataType,
+  LocalizedText,
+  type RaiseEventData,
+  type UAEventType,
+  type UAObject,
+  type VariantOptions,
+} from "node-opcua";
 
 /** An object at which clients subscribe to events. */
 export interface Notifier {
@@ -24,7 +31,7 @@ export type EventFields = Readonly<Record<string, VariantOptions>>;
 const nothing = { dataType: DataType.Null } as const;
 
 /** Whether anybody subscribes to the events of the object. An event costs more than the question. */
-export function isHeard({ node, above }: Notifier): boolean {
+export function isSubscribed({ node, above }: Notifier): boolean {
   if (node.listenerCount("event") > 0 || (above?.listenerCount("event") ?? 0) > 0) return true;
   return node.addressSpace.rootFolder.objects.server.listenerCount("event") > 0;
 }
@@ -36,12 +43,10 @@ export function raiseEvent(
   { id, atMs, message, severity }: EventFacts,
   fields: EventFields,
 ): void {
-  // node-opcua takes the id of an event from here, and forbids it as a property of the data itself.
-  const data = Object.create({ eventId: { dataType: DataType.ByteString, value: Buffer.from(id) } });
-  for (const [name, value] of Object.entries(fields)) data[lowerFirst(name)] = value;
+  const eventId = { dataType: DataType.ByteString, value: Buffer.from(id) };
   source.raiseEvent(
     type,
-    Object.assign(data, {
+    Object.assign(eventData(eventId, Object.entries(fields)), {
       time: { dataType: DataType.DateTime, value: new Date(atMs) },
       message: {
         dataType: DataType.LocalizedText,
@@ -54,6 +59,22 @@ export function raiseEvent(
   );
 }
 
-function lowerFirst(name: string): string {
-  return name.charAt(0).toLowerCase() + name.slice(1);
+/**
+ * The data of an event, as node-opcua takes them.
+ *
+ * @param fields by the path of their names: `EnabledState.Id`, `2:Cause`
+ */
+export function eventData(
+  eventId: VariantOptions,
+  fields: Iterable<readonly [path: string, value: VariantOptions]>,
+): RaiseEventData {
+  // node-opcua takes the id of an event from here, and forbids it as a property of the data itself.
+  const data = Object.create({ eventId });
+  for (const [path, value] of fields) data[path.split(".").map(dataName).join(".")] = value;
+  return data;
+}
+
+function dataName(name: string): string {
+  const plain = name.replace(/^\d+:/, "");
+  return plain.charAt(0).toLowerCase() + plain.slice(1);
 }

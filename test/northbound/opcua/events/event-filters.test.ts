@@ -2,7 +2,6 @@ import {
   AttributeIds,
   AttributeOperand,
   ContentFilter,
-  ContentFilterElement,
   CreateMonitoredItemsRequest,
   type CreateMonitoredItemsResponse,
   DataChangeFilter,
@@ -11,7 +10,6 @@ import {
   EventFilter,
   type EventFilterResult,
   FilterOperator,
-  LiteralOperand,
   ModifyMonitoredItemsRequest,
   type ModifyMonitoredItemsResponse,
   MonitoringMode,
@@ -19,10 +17,10 @@ import {
   SimpleAttributeOperand,
   StatusCodes,
   TimestampsToReturn,
-  type VariantOptions,
 } from "node-opcua";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { FleetEvent } from "../../../../src/domain/event.ts";
+import { itemParameters, literal, message, openSubscription, send, step, where } from "../filter-requests.ts";
 import { type Caller, openSession, type RunningServer, startServer } from "../opcua-harness.ts";
 import { listen } from "./event-listener.ts";
 
@@ -35,13 +33,7 @@ beforeAll(async () => {
     robots: [{ robotId: "r1", alias: "AMR01", number: 1, family: "cart", conveyorIndexes: [1] }],
   });
   scada = await openSession(running.url);
-  ({ subscriptionId } = await scada.session.createSubscription2({
-    requestedPublishingInterval: 10,
-    requestedLifetimeCount: 1000,
-    requestedMaxKeepAliveCount: 100,
-    // node-opcua's client would throw at an event of an item that it has not made itself.
-    publishingEnabled: false,
-  }));
+  subscriptionId = await openSubscription(scada);
 });
 afterAll(async () => {
   await scada.close();
@@ -49,37 +41,21 @@ afterAll(async () => {
 });
 
 const SERVER = "i=2253";
-type Operand = ElementOperand | LiteralOperand | SimpleAttributeOperand | AttributeOperand;
 type Path = ReadonlyArray<{ readonly name: string | null; readonly namespaceIndex?: number }>;
 
 function field(name: string, changed: { type?: string; path?: Path; attributeId?: AttributeIds } = {}) {
   const { type = "i=2041", path = [{ name }], attributeId = AttributeIds.Value } = changed;
   return new SimpleAttributeOperand({ typeDefinitionId: type, browsePath: [...path], attributeId });
 }
-const message = field("Message");
-const literal = (value: VariantOptions) => new LiteralOperand({ value });
 const nodeId = (id: string) => literal({ dataType: DataType.NodeId, value: resolveNodeId(id) });
 const number = (value: number) => literal({ dataType: DataType.Int32, value });
-const step = (filterOperator: FilterOperator, ...filterOperands: Operand[]) =>
-  new ContentFilterElement({ filterOperator, filterOperands });
-const where = (...elements: ContentFilterElement[]) =>
-  new EventFilter({ selectClauses: [message], whereClause: new ContentFilter({ elements }) });
 const select = (...selectClauses: SimpleAttributeOperand[]) => new EventFilter({ selectClauses });
 
 type Filter = EventFilter | DataChangeFilter | null;
-const parameters = (filter: Filter) => ({
-  ...{ clientHandle: 1, samplingInterval: 0, queueSize: 10, discardOldest: true, filter },
-});
-type Request = CreateMonitoredItemsRequest | ModifyMonitoredItemsRequest;
-
-function perform(request: Request): Promise<unknown> {
-  const send: unknown = Reflect.get(scada.session, "performMessageTransaction");
-  if (typeof send !== "function") throw new Error("node-opcua's client sends its requests elsewhere now");
-  return send.call(scada.session, request);
-}
 
 async function monitor(filter: Filter, nodeToMonitor = SERVER) {
-  const answer = (await perform(
+  const answer = (await send(
+    scada,
     new CreateMonitoredItemsRequest({
       subscriptionId,
       timestampsToReturn: TimestampsToReturn.Both,
@@ -87,7 +63,7 @@ async function monitor(filter: Filter, nodeToMonitor = SERVER) {
         {
           itemToMonitor: { nodeId: nodeToMonitor, attributeId: AttributeIds.EventNotifier },
           monitoringMode: MonitoringMode.Reporting,
-          requestedParameters: parameters(filter),
+          requestedParameters: itemParameters(filter),
         },
       ],
     }),
@@ -202,10 +178,10 @@ describe("an item", () => {
   it("keeps its filter when another one is refused", async () => {
     const { monitoredItemId } = await monitor(select(message));
     const modify = async (filter: Filter) => {
-      const itemsToModify = [{ monitoredItemId, requestedParameters: parameters(filter) }];
+      const itemsToModify = [{ monitoredItemId, requestedParameters: itemParameters(filter) }];
       const timestampsToReturn = TimestampsToReturn.Both;
       const request = new ModifyMonitoredItemsRequest({ subscriptionId, timestampsToReturn, itemsToModify });
-      const { results } = (await perform(request)) as ModifyMonitoredItemsResponse;
+      const { results } = (await send(scada, request)) as ModifyMonitoredItemsResponse;
       return results?.[0]?.statusCode;
     };
     expect(await modify(where(step(FilterOperator.IsNull, message)))).toBe(

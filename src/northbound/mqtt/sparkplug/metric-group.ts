@@ -1,10 +1,10 @@
 import { type Observed, sourceTimeOf } from "../../../domain/observed.ts";
 import type { Quality } from "../../../domain/quality.ts";
-import type { Device, Slot } from "./device.ts";
+import type { Device, DeviceMetric } from "./device.ts";
 import type { MetricModel, MetricQuality, MetricValue, Sample } from "./payload.ts";
 
 /** Metrics of one device that have one source, and so one quality. */
-export interface SlotGroup<Key extends string> {
+export interface MetricGroup<Key extends string> {
   /** Shows values of this moment. A value that is null does not exist. */
   show(values: Readonly<Record<Key, MetricValue | null>>, quality: Quality, atMs: number): void;
   /** Some of them as they were. */
@@ -14,17 +14,17 @@ export interface SlotGroup<Key extends string> {
 export function addGroup<Key extends string>(
   device: Device,
   models: Readonly<Record<Key, MetricModel>>,
-): SlotGroup<Key> {
-  const slots = Object.entries<MetricModel>(models).map(
-    ([key, model]) => [key as Key, device.add(model)] as readonly [Key, Slot],
+): MetricGroup<Key> {
+  const metrics = Object.entries<MetricModel>(models).map(
+    ([key, model]) => [key as Key, device.add(model)] as readonly [Key, DeviceMetric],
   );
   return {
     show(values, quality, atMs) {
-      const told = metricQuality(quality);
-      for (const [key, slot] of slots) device.set(slot, values[key], told, atMs);
+      const known = metricQuality(quality);
+      for (const [key, metric] of metrics) device.set(metric, values[key], known, atMs);
     },
     past: (values, atMs) =>
-      slots.flatMap(([key, { model, alias }]) => {
+      metrics.flatMap(([key, { model, alias }]) => {
         const value = values[key];
         return value === undefined ? [] : [pastSample(model, alias, value, atMs)];
       }),
