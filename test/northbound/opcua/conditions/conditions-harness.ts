@@ -6,6 +6,7 @@ import {
   DataType,
   type EventFilter,
   MethodIds,
+  ofType,
   resolveNodeId,
   SimpleAttributeOperand,
   type StatusCode,
@@ -153,7 +154,8 @@ export async function listen(
     ...{ requestedPublishingInterval: 20, requestedLifetimeCount: 1_000, requestedMaxKeepAliveCount: 10 },
     publishingEnabled: true,
   });
-  const filter = constructEventFilter(fields);
+  // As alarm lists do. Robots that are new come as changes of the model, at any time.
+  const filter = constructEventFilter(fields, ofType(resolveNodeId("ConditionType")));
   filter.selectClauses?.push(conditionId);
   if (whereClause !== undefined) filter.whereClause = whereClause;
   const item = await subscription.monitor(
@@ -163,11 +165,7 @@ export async function listen(
   );
   const events: Shown[] = [];
   const type = (name: string) => resolveNodeId(name).toString();
-  item.on("changed", (values: unknown) => {
-    const event = shownOf(values as Variant[]);
-    // Robots that are new are told a moment later, as a change of the model.
-    if (event.EventType !== type("GeneralModelChangeEventType")) events.push(event);
-  });
+  item.on("changed", (values: unknown) => void events.push(shownOf(values as Variant[])));
 
   async function until(matches: (event: Shown) => boolean, from = 0): Promise<Shown> {
     for (;;) {
