@@ -56,7 +56,8 @@ export async function openPlantShell(users: readonly string[]): Promise<PlantShe
   ends.push(() => broker.stop());
   const { port } = new URL(broker.url);
 
-  const simulator = await startSimulator({ seed: 7 });
+  // A robot that arrived before the line that holds it would not be paused by it.
+  const simulator = await startSimulator({ seed: 7, timeFactor: 0.1 });
   ends.push(() => simulator.stop());
   await mkdir(join(folder, "secrets"));
   const url = `mqtts://localhost:${tlsPort}`;
