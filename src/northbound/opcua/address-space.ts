@@ -212,7 +212,9 @@ interface GrowingTags {
   readonly counts: FleetSpace["counts"];
 }
 
-/** Updates these tags now and once a second, and at each change of the cluster, until the signal is aborted. */
+/**
+ * Updates these tags now and once a second, and at each change of the cluster, until the signal is aborted.
+ */
 function showTime(
   { gateway, ages, writes, stationFolder, showLevelNow, counts }: GrowingTags,
   cluster: ClusterView | null,
