@@ -1,5 +1,7 @@
+import { mkdtempSync, rmSync } from "node:fs";
 import { readdir, readFile, rename } from "node:fs/promises";
 import type { Server, Socket } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ClientReverseConnect, StatusCodes, UserTokenType } from "node-opcua";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -9,14 +11,7 @@ import { createLive } from "../../../src/platform/live.ts";
 import { createLog } from "../../../src/platform/log.ts";
 import type { Given } from "../../support/live.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
-import {
-  newClient,
-  opcUaOptions,
-  openSession,
-  type RunningServer,
-  scada,
-  startServer,
-} from "./opcua-harness.ts";
+import { newClient, openSession, type RunningServer, scada, startServer } from "./opcua-harness.ts";
 import { exchange, frame, hello, openRawChannel } from "./raw-client.ts";
 import {
   addressOf,
@@ -27,7 +22,9 @@ import {
   reverseHelloOf,
 } from "./reverse-relay.ts";
 
-const store = join(opcUaOptions().dataDir, "opcua/server");
+/** Its own: a client that is approved here stays unknown to other tests. */
+const dataDir = mkdtempSync(join(tmpdir(), "fleetgate-reverse-"));
+const store = join(dataDir, "opcua/server");
 const lines: string[] = [];
 const log = createLog("info", { write: (line) => void lines.push(line) });
 const logged = (text: string) => lines.filter((line) => line.includes(text)).length;
@@ -47,6 +44,7 @@ beforeAll(() => {
   process.on("unhandledRejection", note);
 });
 afterAll(() => {
+  rmSync(dataDir, { recursive: true, force: true });
   process.off("uncaughtException", note);
   process.off("unhandledRejection", note);
 });
@@ -65,7 +63,7 @@ async function start(
   reverseConnect: Given<OpcUaOptions>["reverseConnect"] = [relay.address],
   options: Partial<Given<OpcUaOptions>> = {},
 ): Promise<void> {
-  running = await startServer({ ...options, reverseConnect }, { clock, log, audit });
+  running = await startServer({ dataDir, ...options, reverseConnect }, { clock, log, audit });
 }
 const peerOf = (address: string) => running.server.peers().find(({ name }) => name === address);
 const stateOf = (address: string) => expect.poll(() => peerOf(address)?.state);
