@@ -231,8 +231,12 @@ function nothing(count: Count): Count {
 }
 
 const PATIENCE_MS = 5_000;
-/** A connection that failed is closed when grpc-js' own backoff ends, which grows while a service is away. */
-const BACKOFF_PATIENCE_MS = 20_000;
+/**
+ * A connection that failed is closed when grpc-js' own backoff ends, which grows while a service is away. If
+ * it fails after its channel was closed, on a busy machine, grpc-js looks the name up once more, with a timer
+ * of 30 s that keeps no process alive.
+ */
+const BACKOFF_PATIENCE_MS = 40_000;
 const LOOK_MS = 10;
 
 /**
