@@ -9,6 +9,8 @@ export type Expectation =
       readonly prints: RegExp;
       /** Run after it, so that the next line finds what its page says. */
       readonly undo?: string;
+      /** It shows values, which an earlier line may have made stale: it is run until it prints this. */
+      readonly again?: boolean;
     }
   /**
    * It follows something: it runs until it has printed this. A later line of the page causes it, or `cause`,
@@ -156,7 +158,7 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [/fleetgate status --json$/, { kind: "ends", code: [0, 1], prints: /^\{"state":"(up|degraded)",/ }],
   [/fleetgate status --watch$/, { kind: "follows", prints: /^\S+ \S+ {2}demo: / }],
   [/fleetgate status$/, { kind: "ends", code: [0, 1], prints: /^demo: (all is well$|DEGRADED: )/m }],
-  [/fleetgate robots$/, { kind: "ends", code: 0, prints: /^cart-01 +good +\d+ %/m }],
+  [/fleetgate robots$/, { kind: "ends", code: 0, prints: /^cart-01 +good +\d+ %/m, again: true }],
   [/hold (ROBOT|cart-01) --release/, { kind: "ends", code: 0, prints: /^succeeded$/m }],
   [/hold (ROBOT|cart-01)/, { kind: "ends", code: 0, prints: /^ *held by cli:/m }],
   [
