@@ -41,10 +41,12 @@ test("a listener that is left on a signal that somebody holds is counted, one on
   expect(await countHeld()).toMatchObject({ signalListeners: 1 });
 });
 
-test("a signal that AbortSignal.any joined to one that lives on is counted, where Node keeps it", async () => {
+test("a signal that AbortSignal.any joined to one that lives on is counted", async () => {
   const { countHeld } = open();
   const controller = new AbortController();
-  const joined = AbortSignal.any([controller.signal]);
+  const joined = AbortSignal.any([controller.signal, new AbortController().signal]);
+  // Newer versions of Node.js join them when somebody listens.
+  joined.addEventListener("abort", () => {});
   held.push(controller, joined);
   expect(await countHeld()).toMatchObject({ joinedSignals: 1 });
 });

@@ -112,7 +112,7 @@ export function openCensus(): Census {
   };
 }
 
-/** Signals that AbortSignal.any made of this one: Node 20 keeps an entry of each for as long as it lives. */
+/** Signals that AbortSignal.any made of this one: it keeps an entry of each. */
 function dependants(signal: AbortSignal): number {
   const key = Object.getOwnPropertySymbols(signal).find(
     ({ description }) => description === "kDependantSignals",
