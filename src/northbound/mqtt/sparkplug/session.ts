@@ -153,11 +153,14 @@ export function createSession({
       if (isOver) return;
       isBirthDue = false;
       counts.births += 1;
+      const alive = new Set(plant.alive());
+      // A host would go on showing what is born no more as it was.
+      for (const device of born) if (!alive.has(device)) bury(device);
       born.clear();
       seq = 0;
       onBirth(publish(topics.node("NBIRTH"), { samples: node.device.birth(), isBirth: true }));
       isBorn = true;
-      await each(plant.alive(), bear);
+      await each([...alive], bear);
     },
     async flush() {
       if (isBirthDue || isOver) return;

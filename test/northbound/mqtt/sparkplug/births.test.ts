@@ -1,7 +1,13 @@
+import { EventEmitter } from "node:events";
+import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Connection } from "../../../../src/contracts/link.ts";
 import type { StateChange } from "../../../../src/domain/change.ts";
 import type { EmbeddedBroker } from "../../../../src/northbound/mqtt/broker/broker.ts";
+import type { LimitedClient } from "../../../../src/northbound/mqtt/client/limited-client.ts";
+import { watchLoss } from "../../../../src/northbound/mqtt/connection.ts";
+import { createPlant } from "../../../../src/northbound/mqtt/sparkplug/plant.ts";
+import { createSession, noCounts } from "../../../../src/northbound/mqtt/sparkplug/session.ts";
 import { createSparkplugTopics } from "../../../../src/northbound/mqtt/sparkplug/topics.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
 import { newBroker } from "../link-harness.ts";
@@ -165,6 +171,36 @@ describe("what is true", () => {
     await host.receive(({ type, seq }) => type === "DBIRTH" && seq === 3);
     expect(host.values("r1").get("Battery/ChargePercent")).toMatchObject({ value: 60 });
     expect(host.seen.some(({ type }) => type === "DDATA")).toBe(false);
+  });
+
+  test("a robot that is lost while a rebirth is due is dead before the node is born again", async () => {
+    const topics = createSparkplugTopics(sparkplugOptions);
+    const clock = createManualClock();
+    const facts = { version: "1", builtAt: null, health: () => ({}), fleetLinkUp: () => true };
+    const plant = createPlant({ options: sparkplugOptions, facts, clock });
+    const published: string[] = [];
+    const client = Object.assign(new EventEmitter(), {
+      publish: (topic: string) => void published.push(topic),
+      stream: new PassThrough(),
+    }) as unknown as LimitedClient;
+    const session = createSession({
+      ...{ client, topics, plant, clock, counts: noCounts() },
+      loss: watchLoss(client),
+      onBirth() {},
+    });
+    for (const change of [robotChange("r1"), robotChange("r2")]) plant.apply(change);
+    await session.birth();
+    session.stopData();
+    plant.apply(robotChange("r1", "stale"));
+    await session.flush();
+    published.length = 0;
+    await session.birth();
+    await session.flush();
+    expect(published).toEqual([
+      topics.device("DDEATH", "r1"),
+      topics.node("NBIRTH"),
+      topics.device("DBIRTH", "r2"),
+    ]);
   });
 
   test("a robot of which nothing was ever heard is not born", async () => {
