@@ -20,6 +20,8 @@ export interface GatewayOptions {
    * one's password is its name.
    */
   readonly brokerUsers?: readonly string[];
+  /** It is an edge node of Sparkplug with its id, with its JSON topics or without them. */
+  readonly sparkplug?: { readonly groupId: string; readonly json: boolean };
   /** Whether every client of MQTT and of OPC UA may command robots; else nobody may. */
   readonly operators?: boolean;
   /** The build that is started; this tree's without it. */
@@ -97,12 +99,13 @@ export async function startGateway(run: SectionRun, options: GatewayOptions): Pr
   };
 }
 
-function mqttSection(run: SectionRun, { mqttPort, brokerUsers }: GatewayOptions): object {
+function mqttSection(run: SectionRun, { mqttPort, brokerUsers, sparkplug }: GatewayOptions): object {
   if (brokerUsers === undefined) {
     return {
       broker: `mqtt://127.0.0.1:${mqttPort}`,
       protocolVersion: 4,
       commands: { brokerEnforcesClientNames: true },
+      ...(sparkplug === undefined ? {} : { sparkplug }),
     };
   }
   const users = brokerUsers.map((name) => {

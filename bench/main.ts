@@ -18,6 +18,7 @@ import { type Findings, reachLines } from "./report.ts";
 import { SectionRun } from "./section-run.ts";
 import { measureService } from "./service/section.ts";
 import { measureShards } from "./shards/section.ts";
+import { measureSparkplug } from "./sparkplug/section.ts";
 import { measureStart } from "./start/section.ts";
 
 const { values: options } = parseArgs({
@@ -43,6 +44,7 @@ type Section = (run: SectionRun) => Promise<Findings>;
 type SectionName =
   | "messages"
   | "watched"
+  | "sparkplug"
   | "service"
   | "fleet"
   | "opcua"
@@ -60,6 +62,7 @@ function alone(): Record<SectionName, Section> {
   return {
     messages: (run) => measureMessages(run, { ...messages, against: null }),
     watched: (run) => measureWatched(run, messages),
+    sparkplug: (run) => measureSparkplug(run, messages),
     service: (run) => measureService(run, size),
     fleet: (run) => measureFleet(run, size),
     opcua: (run) => measureOpcUa(run, size),

@@ -1,8 +1,8 @@
 import type { Browser, CDPSession, Page } from "playwright-core";
+import { type Collected, collected } from "../probe.ts";
 import { pause, type SectionRun } from "../section-run.ts";
 import { openLive, type PageMemory, pageMemory } from "./browser.ts";
-import { type ConsoleFleet, collected, openReaders } from "./open.ts";
-import type { Collected } from "./protocol.ts";
+import { type ConsoleFleet, openReaders } from "./open.ts";
 import { CHANGES_A_SECOND, CLIENTS } from "./stream-cost.ts";
 
 /** Rings and caches fill, and the programs are compiled. */

@@ -4,10 +4,9 @@ import type { Child } from "../child.ts";
 import { nodesBuilt } from "../fleet/open.ts";
 import { type Gateway, type GatewayOptions, startGateway } from "../gateway.ts";
 import { loadFleet } from "../messages/load-fleet.ts";
+import { probe } from "../probe.ts";
 import { benchFolder, REPLY_TIMEOUT_MS, type SectionRun } from "../section-run.ts";
-import type { Collected, LoadReply, ReadersReply, SentMessage } from "./protocol.ts";
-
-const COLLECTED_WITHIN_MS = 60_000;
+import type { LoadReply, ReadersReply, SentMessage } from "./protocol.ts";
 
 /** A gateway with robots that move, and whose values change when they are told to. */
 export interface ConsoleFleet {
@@ -35,7 +34,7 @@ export async function openFleet(
     // The service of the load answers the online list: its robots have places.
     fleet: { ...loadFleet(run, "gateway", address, robots), times: { taskChainPollMs: null } },
     mqttPort,
-    preload: [join(benchFolder, "console", "collect-preload.js")],
+    preload: probe,
   };
   const start = async () => {
     const gateway = await startGateway(run, options);
@@ -60,12 +59,6 @@ export async function openFleet(
     },
   };
   return fleet;
-}
-
-/** What the gateway holds after a collection. */
-export async function collected({ child }: Gateway): Promise<Collected> {
-  child.send({});
-  return child.next<Collected>(COLLECTED_WITHIN_MS);
 }
 
 /** Clients of a gateway's stream, in a process of their own. */

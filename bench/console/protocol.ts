@@ -35,9 +35,3 @@ export interface ReadersReply {
   /** Streams that ended although they should not have. */
   readonly ended: number;
 }
-
-/** What a gateway's process holds after a collection. */
-export interface Collected {
-  readonly heapMb: number;
-  readonly rssAnonMb: number;
-}

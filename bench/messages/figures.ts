@@ -131,6 +131,8 @@ const titles: Readonly<Record<Side, string>> = {
   script: "quick script",
   gateway: "gateway",
   other: "other build",
+  beside: "with Sparkplug",
+  instead: "Sparkplug alone",
 };
 
 /** A column a side, and the gateway's ratio to the floor. */

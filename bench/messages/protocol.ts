@@ -1,11 +1,24 @@
 import type { Percentiles } from "../quantile.ts";
 
 /**
- * What is compared: the floor, the same as a quick script would write it, the gateway of this tree, and
- * another build of it. Each has a session of its own to the load service.
+ * What is compared: the floor, the same as a quick script would write it, the gateway of this tree, another
+ * build of it, and the gateway with Sparkplug beside its JSON topics and instead of them. Each has a session
+ * of its own to the load service.
  */
-export type Side = "floor" | "script" | "gateway" | "other";
-export const sides: readonly Side[] = ["floor", "script", "gateway", "other"];
+export const sides = ["floor", "script", "gateway", "other", "beside", "instead"] as const;
+export type Side = (typeof sides)[number];
+
+/** Whether a side publishes missions on JSON topics. */
+export const isOnJson = (side: Side) => side !== "instead";
+/** Whether a side is an edge node of Sparkplug. */
+export const isOnSparkplug = (side: Side) => side === "beside" || side === "instead";
+/** The group of these edge nodes. Each has the name of its side. */
+export const SPARKPLUG_GROUP = "bench";
+
+/** A value for each side. */
+export function forSides<T>(make: () => T): Record<Side, T> {
+  return Object.fromEntries(sides.map((side) => [side, make()])) as Record<Side, T>;
+}
 
 /** Where the load service listens, and what its clients need. */
 export interface LoadAddress {
@@ -33,6 +46,8 @@ export interface BlockResult {
   readonly seenOnMqtt: number;
   /** Only counted in paced blocks: at full speed one value may overtake another before it is published. */
   readonly seenOnOpcua: number;
+  /** Messages with data of robots; those of the block before may be among them. */
+  readonly seenOnSparkplug: number;
   readonly seconds: number;
   /** The first payloads of one robot on MQTT by sequence number, to compare what the sides publish. */
   readonly specimens: Specimens;

@@ -57,3 +57,19 @@ export interface ChangesResult {
   /** How many of them came. */
   readonly delivered: number;
 }
+
+/** What is asked of the process whose robots run low, and which is an alarm list too. */
+export type AlarmsRequest =
+  | { readonly kind: "raise" }
+  | { readonly kind: "open"; readonly port: number }
+  | { readonly kind: "refresh" }
+  | { readonly kind: "change"; readonly changes: number; readonly seconds: number };
+
+export type AlarmsReply =
+  | { readonly kind: "listening"; readonly address: LoadAddress }
+  | { readonly kind: "raised" }
+  | { readonly kind: "opened" }
+  | { readonly kind: "refreshed"; readonly conditions: number; readonly ms: number }
+  /** `wrong`: robots whose newest state the list does not show. */
+  | { readonly kind: "changed"; readonly seconds: number; readonly wrong: number; readonly events: number }
+  | { readonly kind: "failed"; readonly message: string };

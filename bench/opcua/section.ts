@@ -4,6 +4,7 @@ import { ownBuild } from "../build.ts";
 import { type Percentiles, quantile } from "../quantile.ts";
 import { atMost, type Findings, type Reach, row } from "../report.ts";
 import { benchFolder, type SectionRun } from "../section-run.ts";
+import { type ConditionFigures, measureConditions } from "./conditions.ts";
 import { type DeliveryFigures, measureDelivery } from "./delivery.ts";
 import { type FleetFigures, measureFleets, measureMemory } from "./fleets.ts";
 import type { Browsed, NodeCosts } from "./protocol.ts";
@@ -21,6 +22,10 @@ const most = {
   itemsPercent: 25,
   slotMs: 5,
   browseMs: 100,
+  alarmsMb: 3,
+  refreshMs: 50,
+  refreshHeldMs: 20,
+  changeP99Ms: 50,
 } as const;
 /** A slot's ticket and the journal's record are on the disk before the call leaves, each in its store. */
 const SYNCS_A_COMMAND = 2;
@@ -32,6 +37,7 @@ interface Seen {
   readonly largeRssAnonMb: number;
   readonly delivery: DeliveryFigures;
   readonly slots: SlotFigures;
+  readonly conditions: ConditionFigures;
 }
 
 export async function measureOpcUa(
@@ -44,6 +50,7 @@ export async function measureOpcUa(
     fleets: await measureFleets(run, robots),
     delivery: await measureDelivery(run, robots),
     slots: await measureSlots(run),
+    conditions: await measureConditions(run),
     largeRssAnonMb: quick ? Number.NaN : await measureMemory(run, LARGE_FLEET),
   };
   return {
@@ -78,7 +85,7 @@ function slowest({ requestMs }: Browsed): number {
 }
 
 function figuresOf(seen: Seen): object {
-  const { robots, costs, fleets, largeRssAnonMb, delivery, slots } = seen;
+  const { robots, costs, fleets, largeRssAnonMb, delivery, slots, conditions } = seen;
   const browse = ({ nodes, seconds, requestMs }: Browsed) => ({
     nodes,
     seconds,
@@ -95,13 +102,18 @@ function figuresOf(seen: Seen): object {
     largeRssAnonMb,
     delivery,
     slots,
+    conditions,
     browse: { before: browse(fleets.browsed.before), after: browse(fleets.browsed.after) },
   };
 }
 
-function faultsOf({ slots, fleets, costs }: Seen): readonly string[] {
+function faultsOf({ slots, fleets, costs, conditions }: Seen): readonly string[] {
   const { before, after } = fleets.browsed;
+  const least = Math.min(...conditions.conditions);
   return [
+    ...(2 * least >= conditions.alarms
+      ? []
+      : [`${conditions.alarms} alarms stood, two a robot, and a refresh gave ${least} conditions`]),
     ...(slots.calls === slots.commands
       ? []
       : [`${slots.commands} commands were written, and ${slots.calls} calls came`]),
@@ -112,7 +124,7 @@ function faultsOf({ slots, fleets, costs }: Seen): readonly string[] {
 }
 
 function reachOf(seen: Seen): readonly Reach[] {
-  const { costs, fleets, largeRssAnonMb, delivery, slots } = seen;
+  const { costs, fleets, largeRssAnonMb, delivery, slots, conditions } = seen;
   const beyond = (each: Percentiles) => slots.callMs.p50 - SYNCS_A_COMMAND * each.p50;
   return [
     atMost("all nodes, wall s", costs.wallSeconds, most.wallSeconds),
@@ -129,11 +141,16 @@ function reachOf(seen: Seen): readonly Reach[] {
     atMost("items more than none, % of a core", itemsPercent(delivery), most.itemsPercent),
     atMost("slot to call, p50 beyond two syncs of the disk, ms", beyond(slots.syncMs), most.slotMs),
     atMost("slot to call, p50 beyond two records in a store, ms", beyond(slots.storeMs), most.slotMs),
+    atMost("heap of standing alarms, MB", conditions.memoryMb, most.alarmsMb),
+    atMost("CPU of a ConditionRefresh, median, ms", quantile(conditions.refreshCpuMs, 0.5), most.refreshMs),
+    atMost("  longest turn of the loop, ms", Math.max(...conditions.refreshHeldMs), most.refreshHeldMs),
+    atMost("alarm changes: newest states not shown", conditions.wrong, 0),
+    atMost("  the loop held meanwhile, p99, ms", conditions.changeP99Ms, most.changeP99Ms),
   ];
 }
 
 function rowsOf(seen: Seen): readonly string[] {
-  const { robots, costs, fleets, largeRssAnonMb, delivery, slots } = seen;
+  const { robots, costs, fleets, largeRssAnonMb, delivery, slots, conditions } = seen;
   const browsed = (what: string, { nodes, seconds, requestMs }: Browsed) =>
     row(`  ${what}`, nodes, seconds, quantile(requestMs, 0.99), slowest({ nodes, seconds, requestMs }));
   return [
@@ -158,5 +175,17 @@ function rowsOf(seen: Seen): readonly string[] {
     row(`  ${slots.commands} commands, one after the other`, slots.callMs.p50, slots.callMs.p99),
     row("  sync of the disk (4 kB, fdatasync), as often", slots.syncMs.p50, slots.syncMs.p99),
     row("  a record in a store of that disk", slots.storeMs.p50, slots.storeMs.p99),
+    row("standing alarms, conditions in a refresh", conditions.alarms, Math.min(...conditions.conditions)),
+    row("  heap of the alarms, MB", conditions.memoryMb),
+    row(
+      "  CPU of a refresh, ms: first, median",
+      conditions.refreshCpuMs[0] ?? Number.NaN,
+      quantile(conditions.refreshCpuMs, 0.5),
+    ),
+    row(
+      `${conditions.changes} changes in ${conditions.changeSeconds.toFixed(2)} s: events, states not shown`,
+      conditions.changeEvents,
+      conditions.wrong,
+    ),
   ];
 }

@@ -1,5 +1,5 @@
 import { percentiles } from "../../quantile.ts";
-import type { Block, BlockResult, Side, Specimens } from "../protocol.ts";
+import { type Block, type BlockResult, isOnJson, type Side, type Specimens } from "../protocol.ts";
 import type { LoadService } from "./service.ts";
 import type { ObservationListener } from "./watcher.ts";
 
@@ -17,6 +17,7 @@ export class Tally implements ObservationListener {
   sent = 0;
   seenOnMqtt = 0;
   seenOnOpcua = 0;
+  seenOnSparkplug = 0;
   readonly mqttLatencies: number[] = [];
   readonly opcuaLatencies: number[] = [];
   readonly #specimenOf: string;
@@ -35,6 +36,7 @@ export class Tally implements ObservationListener {
     this.sent = 0;
     this.seenOnMqtt = 0;
     this.seenOnOpcua = 0;
+    this.seenOnSparkplug = 0;
     this.mqttLatencies.length = 0;
     this.opcuaLatencies.length = 0;
     this.#mqttDue.clear();
@@ -47,12 +49,12 @@ export class Tally implements ObservationListener {
     return Object.fromEntries(this.#specimens);
   }
 
-  noteSent(robot: string, sequence: number): void {
+  noteSent(side: Side, robot: string, sequence: number): void {
     const atMs = performance.now();
     this.sent += 1;
-    this.#mqttDue.set(`${robot}/${sequence}`, atMs);
-    this.#opcuaDue.set(`${robot}/${sequence}`, atMs);
-    this.#unseen.set(robot, (this.#unseen.get(robot) ?? 0) + 2);
+    const due = isOnJson(side) ? [this.#mqttDue, this.#opcuaDue] : [this.#opcuaDue];
+    for (const each of due) each.set(`${robot}/${sequence}`, atMs);
+    this.#unseen.set(robot, (this.#unseen.get(robot) ?? 0) + due.length);
   }
 
   mqtt(robot: string, sequence: number, payload: Buffer): void {
@@ -77,6 +79,10 @@ export class Tally implements ObservationListener {
     this.seenOnOpcua += 1;
     this.#noteSeen(robot);
     this.opcuaLatencies.push(performance.now() - sentAtMs);
+  }
+
+  sparkplug(): void {
+    this.seenOnSparkplug += 1;
   }
 
   #noteSeen(robot: string): void {
@@ -110,6 +116,7 @@ export async function runBlock(
     sent: tally.sent,
     seenOnMqtt: tally.seenOnMqtt,
     seenOnOpcua: tally.seenOnOpcua,
+    seenOnSparkplug: tally.seenOnSparkplug,
     seconds,
     specimens: tally.specimens,
     mqttLatencyMs: percentiles(tally.mqttLatencies),
@@ -170,7 +177,7 @@ async function saturate(
 function send(service: LoadService, side: Side, robot: string, tally: Tally): void {
   const sequence = service.send(side, robot);
   if (sequence < 0) throw new Error(`${side} is not subscribed to ${robot}`);
-  tally.noteSent(robot, sequence);
+  tally.noteSent(side, robot, sequence);
 }
 
 async function settle(tally: Tally): Promise<void> {

@@ -2,7 +2,14 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sequenceNodeId } from "../floor/variables.ts";
-import { type LoadReply, type LoadRequest, robotIds, type Side } from "../protocol.ts";
+import {
+  forSides,
+  isOnJson,
+  isOnSparkplug,
+  type LoadReply,
+  type LoadRequest,
+  robotIds,
+} from "../protocol.ts";
 import { runBlock, Tally } from "./block.ts";
 import { selfSigned } from "./certificate.ts";
 import { LoadService } from "./service.ts";
@@ -10,13 +17,7 @@ import { Watcher } from "./watcher.ts";
 
 const [robotCount = "1000", folder = "."] = process.argv.slice(2);
 const robots = robotIds(Number(robotCount));
-const newTally = () => new Tally(robots[0] ?? "");
-const tally: Record<Side, Tally> = {
-  floor: newTally(),
-  script: newTally(),
-  gateway: newTally(),
-  other: newTally(),
-};
+const tally = forSides(() => new Tally(robots[0] ?? ""));
 const service = new LoadService();
 const watchers: Watcher[] = [];
 
@@ -35,10 +36,12 @@ async function watch(request: Extract<LoadRequest, { kind: "watch" }>): Promise<
   while (!service.subscribed(request.side, robots)) await new Promise((resolve) => setTimeout(resolve, 50));
   const watcher = new Watcher();
   watchers.push(watcher);
-  await watcher.watchMqtt(request.mqttPort, request.side, tally[request.side]);
+  const { side, mqttPort } = request;
+  if (isOnJson(side)) await watcher.watchJson(mqttPort, side, tally[side]);
+  if (isOnSparkplug(side)) await watcher.watchSparkplug(mqttPort, side, tally[side]);
   const nodes = new Map(robots.map((robot) => [robot, sequenceNodeId(robot)]));
-  await watcher.watchOpcua(request.opcuaPort, nodes, tally[request.side]);
-  reply({ kind: "watching", side: request.side });
+  await watcher.watchOpcua(request.opcuaPort, nodes, tally[side]);
+  reply({ kind: "watching", side });
 }
 
 async function serve(request: LoadRequest): Promise<void> {

@@ -6,18 +6,20 @@ import {
   SubscribeBatteryStatusResponseSchema,
   SubscribeMissionStatusRequestSchema,
 } from "../../../src/wire/fleet/v1/service_pb.js";
-import { SERVICE_PATH, type Side, sides } from "../protocol.ts";
+import { forSides, SERVICE_PATH, type Side, sides } from "../protocol.ts";
 import { missionMessage } from "./message.ts";
 
 type Stream = grpc.ServerWritableStream<Buffer, Buffer>;
 
 const identity = (bytes: Buffer) => bytes;
 const TOKEN_LIFE_S = 3600;
+const FULL_PERCENT = 80;
 
 /** One side's robots: where their messages go, and how far they have counted. */
 interface Session {
   readonly streams: Map<string, Stream>;
   readonly sequence: Map<string, number>;
+  readonly batteries: Map<string, { readonly stream: Stream; sequence: bigint }>;
 }
 
 /**
@@ -26,12 +28,7 @@ interface Session {
  * for everything else.
  */
 export class LoadService {
-  readonly #sessions: Record<Side, Session> = {
-    floor: newSession(),
-    script: newSession(),
-    gateway: newSession(),
-    other: newSession(),
-  };
+  readonly #sessions = forSides(newSession);
   readonly #grpc = new grpc.Server({ "grpc.max_concurrent_streams": 1000 });
   #https: HttpsServer | undefined;
   readonly #answer: (path: string) => object | null;
@@ -48,7 +45,7 @@ export class LoadService {
   }): Promise<{ grpcPort: number; httpsPort: number }> {
     this.#grpc.addService(definition(), {
       SubscribeMissionStatus: (call: Stream) => this.#openMissions(call),
-      SubscribeBatteryStatus: (call: Stream) => sendBatteries(call),
+      SubscribeBatteryStatus: (call: Stream) => this.#openBatteries(call),
     });
     const credentials = grpc.ServerCredentials.createSsl(null, [
       { cert_chain: Buffer.from(keys.cert), private_key: Buffer.from(keys.key) },
@@ -91,6 +88,14 @@ export class LoadService {
     return sequence;
   }
 
+  /** Sends a robot's charge; in percent. */
+  sendCharge(side: Side, robot: string, chargePercent: number): void {
+    const battery = this.#sessions[side].batteries.get(robot);
+    if (battery === undefined) throw new Error(`nobody is subscribed to the battery of ${robot}`);
+    battery.sequence += 1n;
+    battery.stream.write(batteryMessage(robot, battery.sequence, chargePercent));
+  }
+
   close(): void {
     this.#grpc.forceShutdown();
     this.#https?.close();
@@ -107,10 +112,28 @@ export class LoadService {
       });
     }
   }
+
+  #openBatteries(call: Stream): void {
+    const { batteries } = this.#sessions[sideOf(call)];
+    for (const robot of requestedRobots(call)) {
+      batteries.set(robot, { stream: call, sequence: 1n });
+      call.write(batteryMessage(robot, 1n, FULL_PERCENT));
+    }
+  }
+}
+
+/** Of a robot that is not charging. */
+function batteryMessage(robotId: string, sequenceNumber: bigint, chargePercent: number): Buffer {
+  const message = create(SubscribeBatteryStatusResponseSchema, {
+    metadata: { sequenceNumber },
+    robotId,
+    batteryState: { chargePercent, state: 2, chargeMethod: 1 },
+  });
+  return Buffer.from(toBinary(SubscribeBatteryStatusResponseSchema, message));
 }
 
 function newSession(): Session {
-  return { streams: new Map(), sequence: new Map() };
+  return { streams: new Map(), sequence: new Map(), batteries: new Map() };
 }
 
 function requestedRobots(call: Stream): readonly string[] {
@@ -118,17 +141,6 @@ function requestedRobots(call: Stream): readonly string[] {
   if (target?.case !== "robotIds") throw new Error("the load service is asked by robot ids only");
   call.setMaxListeners(target.value.ids.length + 20);
   return target.value.ids;
-}
-
-function sendBatteries(call: Stream): void {
-  for (const robotId of requestedRobots(call)) {
-    const message = create(SubscribeBatteryStatusResponseSchema, {
-      metadata: { sequenceNumber: 1n },
-      robotId,
-      batteryState: { chargePercent: 80, state: 2, chargeMethod: 1 },
-    });
-    call.write(Buffer.from(toBinary(SubscribeBatteryStatusResponseSchema, message)));
-  }
 }
 
 /**

@@ -11,12 +11,14 @@ import {
   StatusCodes,
   TimestampsToReturn,
 } from "node-opcua";
-import type { Side } from "../protocol.ts";
+import { type Side, SPARKPLUG_GROUP } from "../protocol.ts";
 
 /** Called for each message seen at the far end of a side. */
 export interface ObservationListener {
   mqtt(robot: string, sequence: number, payload: Buffer): void;
   opcua(robot: string, sequence: number): void;
+  /** Data of a robot; it says nothing of a sequence number. */
+  sparkplug(): void;
 }
 
 const SEQUENCE_KEY = Buffer.from('"sequence_number":');
@@ -26,20 +28,31 @@ const PUBLISHING_INTERVAL_MS = 50;
 
 /** The plant's end of one side: an MQTT subscriber and an OPC UA subscriber. */
 export class Watcher {
-  #mqtt: MqttClient | undefined;
+  readonly #mqtt: MqttClient[] = [];
   #opcua: OPCUAClient | undefined;
   #session: ClientSession | undefined;
   #subscription: ClientSubscription | undefined;
 
-  async watchMqtt(port: number, side: Side, listener: ObservationListener): Promise<void> {
-    const client = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`, { clientId: `watch-${side}` });
-    this.#mqtt = client;
-    (client.stream as { setNoDelay?: (on: boolean) => void }).setNoDelay?.(true);
+  async watchJson(port: number, side: Side, listener: ObservationListener): Promise<void> {
+    const client = await this.#connect(port, `watch-${side}`);
     const prefix = `fleetgate/${side}/robots/`;
     client.on("message", (topic, payload) => {
       listener.mqtt(topic.slice(prefix.length, topic.lastIndexOf("/")), sequenceOf(payload), payload);
     });
     await client.subscribeAsync(`${prefix}+/mission`, { qos: 0 });
+  }
+
+  async watchSparkplug(port: number, side: Side, listener: ObservationListener): Promise<void> {
+    const client = await this.#connect(port, `watch-${side}-sparkplug`);
+    client.on("message", () => listener.sparkplug());
+    await client.subscribeAsync(`spBv1.0/${SPARKPLUG_GROUP}/DDATA/${side}/+`, { qos: 0 });
+  }
+
+  async #connect(port: number, clientId: string): Promise<MqttClient> {
+    const client = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`, { clientId });
+    this.#mqtt.push(client);
+    (client.stream as { setNoDelay?: (on: boolean) => void }).setNoDelay?.(true);
+    return client;
   }
 
   /** @param nodeIds the sequence number's node of each robot */
@@ -84,7 +97,7 @@ export class Watcher {
   }
 
   async close(): Promise<void> {
-    await this.#mqtt?.endAsync(true);
+    for (const client of this.#mqtt) await client.endAsync(true);
     await this.#subscription?.terminate();
     await this.#session?.close();
     await this.#opcua?.disconnect();

@@ -1,14 +1,19 @@
-// Loaded before the gateway: collects its heap when asked, and answers what is left.
+// Loaded before the gateway: answers what its process holds, and for how long its event loop was held.
 import { readFileSync } from "node:fs";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as pause } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { isMainThread } from "node:worker_threads";
-import type { Collected } from "./protocol.ts";
+import type { Collected, LoopHeld, ProbeRequest } from "./probe.ts";
 
 /** V8 gives memory back in the background, after a collection. */
 const GIVEN_BACK_MS = 2_000;
 const BYTES_PER_MB = 1024 * 1024;
+const LOOK_MS = 1;
+const NANOS_PER_MS = 1e6;
+
+const delays = monitorEventLoopDelay({ resolution: LOOK_MS });
 
 async function collect(gc: () => void): Promise<Collected> {
   for (let round = 0; round < 3; round += 1) {
@@ -22,9 +27,22 @@ async function collect(gc: () => void): Promise<Collected> {
   };
 }
 
+/** From the first request on: to look at the loop costs processor time. */
+function loopHeld(): LoopHeld {
+  const held = {
+    longestMs: delays.max / NANOS_PER_MS - LOOK_MS,
+    p99Ms: delays.percentile(99) / NANOS_PER_MS - LOOK_MS,
+  };
+  delays.reset();
+  delays.enable();
+  return held;
+}
+
 if (isMainThread) {
   setFlagsFromString("--expose-gc");
   const gc: () => void = runInNewContext("gc");
-  process.on("message", () => void collect(gc).then((found) => process.send?.(found)));
+  process.on("message", async (request: ProbeRequest) => {
+    process.send?.(request.of === "heap" ? await collect(gc) : loopHeld());
+  });
   process.channel?.unref();
 }
