@@ -53,7 +53,13 @@ export function createFleetEvents(
       const json: EventJson = JSON.parse(eventJson(event, sessionId));
       if (event.kind === "mission")
         raise(source, missionEventType, { id, atMs, ...missionText(event) }, json);
-      else raise(source, commandEventType, { id, atMs, ...commandText(event) }, json);
+      else
+        raise(
+          source,
+          commandEventType,
+          { id, atMs, ...commandText(event) },
+          { ...json, from: stageOf(event) },
+        );
     },
     showStation(station, shown) {
       const before = stations.get(station) ?? null;
@@ -77,6 +83,13 @@ export function createFleetEvents(
       }
     },
   };
+}
+
+/**
+ * The state before, by its name in the numbers of `Outcome`: nothing was recorded of a command only received.
+ */
+function stageOf({ from }: Extract<FleetEvent, { kind: "command" }>): string {
+  return from === "received" ? "idle" : from;
 }
 
 function nodeOf(addressSpace: AddressSpace, { name }: ObjectModel): UAEventType {

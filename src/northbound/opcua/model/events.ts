@@ -125,10 +125,11 @@ export const commandEventType: ObjectModel = {
       de: "Name der Operation, wie der Flottendienst ihn hat",
     },
     From: {
-      type: "String",
+      type: "Int32",
+      numbers: slotOutcome,
       german: "Von",
-      en: "Stage before: received, accepted, sent; unknown: something was found later",
-      de: "Stand davor: received, accepted, sent; unknown: etwas wurde später gefunden",
+      en: "State before, with the numbers of a slot's Outcome; 0: received, 6: something was found later",
+      de: "Stand davor, mit den Nummern von Outcome eines Slots; 0: empfangen, 6: etwas wurde später gefunden",
     },
     To: {
       type: "Int32",

@@ -44,7 +44,9 @@ function missionEvent(robotId: string, to: Extract<FleetEvent, { kind: "mission"
   return { kind: "mission", eventId: `${robotId}/m-1/${to}`, robotId, atMs, ...mission };
 }
 
-function commandEvent(robotId: string): FleetEvent {
+type CommandEvent = Extract<FleetEvent, { kind: "command" }>;
+
+function commandEvent(robotId: string, from: CommandEvent["from"] = "sent"): FleetEvent {
   return {
     kind: "command",
     eventId: "c-1",
@@ -52,7 +54,7 @@ function commandEvent(robotId: string): FleetEvent {
     atMs,
     command,
     operation: "CreateMission",
-    from: "sent",
+    from,
     outcome: {
       outcome: "unknown",
       code: "FLEET_UNREACHABLE",
@@ -140,6 +142,18 @@ describe("a command's outcome", () => {
       "2:To": 6,
       "2:RetrySafe": false,
     });
+  });
+
+  it("has the states before and after in the numbers of Outcome", async () => {
+    const { events } = await hear(id("Robots.AMR01"), field("From"), field("To"));
+    for (const from of ["received", "accepted", "sent", "unknown"] as const) raise(commandEvent("r1", from));
+    await expect.poll(() => events.length).toBe(4);
+    expect(events.map((event) => [event["2:From"], event["2:To"]])).toEqual([
+      [0, 6],
+      [1, 6],
+      [2, 6],
+      [6, 6],
+    ]);
   });
 });
 
