@@ -1,4 +1,5 @@
-import { type Alarm, type AlarmSource, isAlarmCode, isOfBox } from "../domain/alarm.ts";
+import { type Alarm, isAlarmCode, isOfBox } from "../domain/alarm.ts";
+import { isAlarmSource } from "../domain/alarm-source.ts";
 import type { RobotId } from "../domain/robot.ts";
 import { isJsonObject } from "../platform/json.ts";
 import { type Codec, differences } from "../platform/stores/table-store.ts";
@@ -143,7 +144,7 @@ function isAlarm(json: unknown): json is Alarm {
     typeof id === "string" &&
     typeof code === "string" &&
     isAlarmCode(code) &&
-    isSource(source) &&
+    isAlarmSource(source) &&
     typeof severity === "number" &&
     typeof text === "string" &&
     typeof isActive === "boolean" &&
@@ -155,12 +156,6 @@ function isAlarm(json: unknown): json is Alarm {
     typeof revision === "number" &&
     typeof changedAtMs === "number"
   );
-}
-
-function isSource(json: unknown): json is AlarmSource {
-  if (!isJsonObject(json)) return false;
-  if (json.kind === "robot") return typeof json.robotId === "string";
-  return json.kind === "gateway" || (json.kind === "station" && typeof json.station === "string");
 }
 
 /** Whether it says who did something, and when. */

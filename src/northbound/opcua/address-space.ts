@@ -143,7 +143,11 @@ export function openAddressSpace(
   const slots = slotParts(parts, options, writes.add, signal);
   const [{ missionSlots }, { chains, nameOf }, { note }] = [options, space, memory.robots];
   const conditionParts = { alarms: views.alarms, acts, accountOf: account, nameOf, slices, clock };
-  const conditions = openConditions(server, addressSpace, { ...conditionParts, log: parts.log });
+  const conditions = openConditions(server, addressSpace, {
+    ...conditionParts,
+    acknowledged: memory.acknowledged,
+    log: parts.log,
+  });
   refuseForeignMethods(server, addressSpace, slices, conditions.answerCall);
   const methods = openMethods(server, addressSpace, builder, parts, account, signal);
   const showLevel = openServiceLevel(addressSpace, cluster);

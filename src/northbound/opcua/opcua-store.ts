@@ -7,6 +7,7 @@ import type { StoreFormat, StoreLoss } from "../../platform/stores/store-marks.t
 import { replacement, type TableStore } from "../../platform/stores/table-store.ts";
 import type { WriteBehind } from "../../platform/stores/write-behind.ts";
 import { createDurableTicketStore, TICKETS, type TicketStore } from "./commands/ticket-store.ts";
+import { type AcknowledgedAlarms, openAcknowledgedAlarms } from "./conditions/acknowledged-alarms.ts";
 import { openRobotRegister, type RobotRegister } from "./robot-register.ts";
 
 /** A new version needs the step from the old one in platform/stores/kept-store.ts. */
@@ -19,6 +20,7 @@ export interface OpcUaStore {
   /** Since when and why tickets are lost; null: they are not, or an operator has confirmed it. */
   readonly ticketsLost: StoreLoss | null;
   readonly robots: RobotRegister;
+  readonly acknowledged: AcknowledgedAlarms;
   /** Shares what operators decide on clients in the store in this folder; absent: there is no cluster. */
   readonly shareClients?: ((folder: string, signal: AbortSignal) => void) | undefined;
   /** Waits for the writes under way. Refuses later ones. */
@@ -30,7 +32,7 @@ export interface OpcUaStore {
  * only stops: never rejects, never throws.
  *
  * @param ticketsFolder the store of tickets, which prepareStore has made
- * @param tables those that have the robots
+ * @param tables those that have the robots, and the alarms that were acknowledged
  * @param loss what prepareStore has found; after the operator's confirmation each slot begins as a new one
  * @param shared the tickets of a cluster, in place of that store; null: there is none
  */
@@ -41,15 +43,15 @@ export function openMemory(
   loss: StoreLoss | null = null,
   shared: TicketStore | null = null,
 ): OpcUaStore {
-  const robots = openRobotRegister(tables);
-  if (shared !== null) return { tickets: shared, ticketsLost: null, robots, close: () => Promise.resolve() };
+  const kept = { robots: openRobotRegister(tables), acknowledged: openAcknowledgedAlarms(tables) };
+  if (shared !== null) return { tickets: shared, ticketsLost: null, ...kept, close: () => Promise.resolve() };
   const records = watched(openOrBroken(ticketsFolder, log), log);
   const store = createLmdbStore(records, log);
   if (loss !== null) removeTickets(store, log);
   return {
     tickets: loss === null ? createDurableTicketStore(store) : lostTickets(loss),
     ticketsLost: loss,
-    robots,
+    ...kept,
     close: records.close,
   };
 }

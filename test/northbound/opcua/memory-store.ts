@@ -1,4 +1,5 @@
 import { createDurableTicketStore } from "../../../src/northbound/opcua/commands/ticket-store.ts";
+import { openAcknowledgedAlarms } from "../../../src/northbound/opcua/conditions/acknowledged-alarms.ts";
 import type { OpcUaStore } from "../../../src/northbound/opcua/opcua-store.ts";
 import { openRobotRegister } from "../../../src/northbound/opcua/robot-register.ts";
 import { silentLog } from "../../../src/platform/log.ts";
@@ -23,7 +24,7 @@ export interface FakeDisk {
 export function createFakeDisk(): FakeDisk {
   const records = new Map<string, unknown>();
   let held: Array<() => void> = [];
-  const robots = createMemoryDisk();
+  const tables = createMemoryDisk();
   let how: "well" | "failing" | "hanging" = "well";
   const store: KeyedStore = {
     get: (key) => records.get(key),
@@ -44,7 +45,8 @@ export function createFakeDisk(): FakeDisk {
     open: () => ({
       tickets: createDurableTicketStore(createLmdbStore(store, silentLog)),
       ticketsLost: null,
-      robots: openRobotRegister(robots.open()),
+      robots: openRobotRegister(tables.open()),
+      acknowledged: openAcknowledgedAlarms(tables.open()),
       close: store.close,
     }),
     behave(next) {

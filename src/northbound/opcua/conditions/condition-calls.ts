@@ -11,16 +11,16 @@ import {
   VariantArrayType,
 } from "node-opcua";
 import type { Acts } from "../../../contracts/acts.ts";
-import type { ActiveAlarms } from "../../../contracts/alarms.ts";
+import type { ActiveAlarms, AlarmStore } from "../../../contracts/alarms.ts";
 import type { ActFields } from "../../../domain/acts.ts";
-import { type Alarm, ofGateway } from "../../../domain/alarm.ts";
+import { ofGateway } from "../../../domain/alarm.ts";
 import { sourceOf } from "../commands/source-of.ts";
 import { standardId } from "../node-opcua/lower.ts";
 import type { AnswerCall } from "../node-opcua/method-access.ts";
 import type { Account } from "../security.ts";
 import { statusOf } from "../write-act.ts";
 import type { ConditionPlaces } from "./condition-places.ts";
-import type { ConditionRegistry } from "./condition-registry.ts";
+import type { ConditionRegistry, NamedAlarm } from "./condition-registry.ts";
 import { conditionName } from "./condition-state.ts";
 import { type AlarmRevision, readEventId } from "./event-id.ts";
 
@@ -38,17 +38,13 @@ const good = StatusCodes.Good;
 export interface ConditionCallParts {
   readonly registry: Pick<ConditionRegistry, "named">;
   readonly places: ConditionPlaces;
-  readonly alarms: ActiveAlarms;
+  readonly alarms: ActiveAlarms & AlarmStore;
   readonly acts: Pick<Acts, "run">;
   readonly accountOf: (context: ISessionContext) => Account | null;
 }
 
-/** An alarm that an EventId names. */
-interface NamedAlarm {
-  readonly alarm: Alarm;
-  readonly isStanding: boolean;
-  readonly isAcknowledged: boolean;
-}
+/** What a method does to the alarms that its EventId names. */
+type Change = (found: readonly NamedAlarm[], comment: string, account: Account) => Promise<StatusCode>;
 
 /**
  * Answers Acknowledge and AddComment on a ConditionId (OPC UA part 9, 5.5.6 and 5.7.3). It has no node, so
@@ -63,8 +59,7 @@ export function answerConditionCalls(parts: ConditionCallParts): AnswerCall {
     if (known === null) return null;
     const now = alarms.shown(ofGateway).alarms.find(({ id }) => id === revision.id);
     if (now === undefined) {
-      const isAcknowledged = known.isStanding || known.alarm.acknowledged !== null;
-      return { alarm: known.alarm, isStanding: false, isAcknowledged };
+      return { ...known, isStanding: false, isAcknowledged: known.isStanding || known.isAcknowledged };
     }
     if (now.occurrences !== revision.occurrence) return null;
     return { alarm: now, isStanding: true, isAcknowledged: now.acknowledged !== null };
@@ -78,13 +73,16 @@ export function answerConditionCalls(parts: ConditionCallParts): AnswerCall {
     );
   }
 
-  /** Performs an act for each alarm. The status is that of the first that is refused. */
-  function perform<Name extends "AcknowledgeAlarm" | "CommentAlarm">(
+  /**
+   * Performs an act for each alarm. The status is that of the first that is refused; Uncertain: a restart
+   * might not know it.
+   */
+  async function perform<Name extends "AcknowledgeAlarm" | "CommentAlarm">(
     name: Name,
     found: readonly NamedAlarm[],
     comment: ActFields<Name>["comment"],
     account: Account,
-  ): StatusCode {
+  ): Promise<StatusCode> {
     const { origin } = account;
     const statuses = found.map(({ alarm }) => {
       const fields = { alarm_id: alarm.id, ...(comment === undefined ? {} : { comment }) };
@@ -93,38 +91,41 @@ export function answerConditionCalls(parts: ConditionCallParts): AnswerCall {
       const isWrong = outcome.code === "MALFORMED";
       return statusOf(outcome, isWrong ? StatusCodes.BadInvalidArgument : StatusCodes.BadInvalidState);
     });
-    return statuses.find((status) => status !== good) ?? good;
+    const refused = statuses.find((status) => status !== good);
+    if (refused !== undefined) return refused;
+    return (await alarms.storeProblem()) === null ? good : StatusCodes.Uncertain;
   }
 
-  function acknowledge(found: readonly NamedAlarm[], comment: string, account: Account): StatusCode {
+  const acknowledge: Change = async (found, comment, account) => {
     const open = found.filter(({ isStanding, isAcknowledged }) => isStanding && !isAcknowledged);
     if (open.length > 0)
       return perform("AcknowledgeAlarm", open, comment === "" ? undefined : comment, account);
     const isDone = found.some(({ isAcknowledged }) => isAcknowledged);
     return isDone ? StatusCodes.BadConditionBranchAlreadyAcked : StatusCodes.BadEventIdUnknown;
-  }
+  };
 
-  function addComment(found: readonly NamedAlarm[], comment: string, account: Account): StatusCode {
+  const addComment: Change = async (found, comment, account) => {
     const standing = found.filter(({ isStanding }) => isStanding);
     if (standing.length === 0) return StatusCodes.BadEventIdUnknown;
     return comment === "" ? good : perform("CommentAlarm", standing, comment, account);
-  }
+  };
 
-  function answer(
+  async function answer(
     context: ISessionContext,
     conditionId: NodeId,
     values: readonly Variant[],
-    change: typeof acknowledge,
-  ): CallMethodResultOptions {
+    change: Change,
+  ): Promise<CallMethodResultOptions> {
     const wrong = refusedArguments(values);
     if (wrong !== null) return wrong;
     const account = accountOf(context);
     if (account === null) return { statusCode: StatusCodes.BadUserAccessDenied };
     const [eventId, comment] = values.map(({ value }) => value);
-    return { statusCode: change(namedAlarms(conditionId, eventId), comment?.text ?? "", account) };
+    const found = namedAlarms(conditionId, eventId);
+    return { statusCode: await change(found, comment?.text ?? "", account) };
   }
 
-  function changeOf(methodId: NodeId): typeof acknowledge | null {
+  function changeOf(methodId: NodeId): Change | null {
     if (sameNodeId(methodId, ACKNOWLEDGE)) return acknowledge;
     return sameNodeId(methodId, ADD_COMMENT) ? addComment : null;
   }

@@ -1,6 +1,7 @@
 import type { Alarm } from "../../../domain/alarm.ts";
 import { isOver } from "../../../domain/alarm-instance.ts";
 import { BoundedMap } from "../../../platform/bounded-map.ts";
+import { type AcknowledgedAlarms, type EndedAlarm, MOST_ENDED } from "./acknowledged-alarms.ts";
 import { type ConditionState, conditionKey, nextState } from "./condition-state.ts";
 import type { AlarmRevision } from "./event-id.ts";
 
@@ -18,29 +19,48 @@ export interface ConditionRegistry {
    * The alarm that a client names by a state that it has seen. Null: there is no such alarm, it has occurred
    * again since, or it has ended long ago.
    */
-  named(revision: AlarmRevision): { readonly alarm: Alarm; readonly isStanding: boolean } | null;
+  named(revision: AlarmRevision): NamedAlarm | null;
 }
 
-/** So many alarms are remembered after their end. */
-const MOST_ENDED = 1_000;
+/** An alarm that an EventId names. */
+export interface NamedAlarm {
+  readonly alarm: Pick<Alarm, "id" | "code" | "source">;
+  readonly isStanding: boolean;
+  readonly isAcknowledged: boolean;
+}
 
 interface Condition {
   readonly alarms: readonly Alarm[];
   readonly state: ConditionState;
 }
 
-/** @param first the alarms that stand at the start */
-export function createConditionRegistry(first: readonly Alarm[]): ConditionRegistry {
+/**
+ * @param first the alarms that stand at the start
+ * @param acknowledged those that have ended, and are known after a restart
+ */
+export function createConditionRegistry(
+  first: readonly Alarm[],
+  acknowledged: AcknowledgedAlarms,
+): ConditionRegistry {
   const conditions = new Map<string, Condition>();
   const standing = new Map<string, Alarm>();
-  const ended = new BoundedMap<string, Alarm>(MOST_ENDED);
+  const ended = new BoundedMap<string, EndedAlarm>(MOST_ENDED);
+  for (const alarm of acknowledged.before) ended.set(alarm.id, alarm);
+
+  function end(alarm: Alarm): void {
+    const { id, code, source, occurrences, revision } = alarm;
+    const acknowledgedAtMs = alarm.acknowledged?.atMs ?? null;
+    const over: EndedAlarm = { id, code, source, occurrences, revision, acknowledgedAtMs };
+    ended.set(id, over);
+    if (acknowledgedAtMs !== null) acknowledged.note(over);
+  }
 
   function change(key: string, alarms: readonly Alarm[], gone: readonly Alarm[]): ConditionState {
     const state = nextState(alarms, gone, conditions.get(key)?.state ?? null);
     for (const alarm of alarms) standing.set(alarm.id, alarm);
     for (const alarm of gone) {
       standing.delete(alarm.id);
-      ended.set(alarm.id, alarm);
+      end(alarm);
     }
     if (state.isRetained) conditions.set(key, { alarms, state });
     else conditions.delete(key);
@@ -67,7 +87,7 @@ export function createConditionRegistry(first: readonly Alarm[]): ConditionRegis
       const before = ended.get(alarm.id) ?? standing.get(alarm.id);
       if (before !== undefined && before.revision >= alarm.revision) {
         // The list of alarms has told of the end before, but not of the acknowledgement.
-        if (ended.has(alarm.id) && before.revision === alarm.revision) ended.set(alarm.id, alarm);
+        if (ended.has(alarm.id) && before.revision === alarm.revision) end(alarm);
         return null;
       }
       const others = (conditions.get(key)?.alarms ?? []).filter(({ id }) => id !== alarm.id);
@@ -77,10 +97,12 @@ export function createConditionRegistry(first: readonly Alarm[]): ConditionRegis
     retained: () => [...conditions.keys()],
     find: (key) => conditions.get(key)?.state ?? null,
     named({ id, occurrence, revision }) {
-      const isStanding = standing.has(id);
-      const alarm = standing.get(id) ?? ended.get(id);
+      const open = standing.get(id);
+      const over = open === undefined ? ended.get(id) : undefined;
+      const alarm = open ?? over;
       if (alarm === undefined || alarm.occurrences !== occurrence || alarm.revision < revision) return null;
-      return { alarm, isStanding };
+      const acknowledgedAtMs = open?.acknowledged?.atMs ?? over?.acknowledgedAtMs ?? null;
+      return { alarm, isStanding: open !== undefined, isAcknowledged: acknowledgedAtMs !== null };
     },
   };
 }

@@ -5,6 +5,7 @@ import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
 import type { AnswerCall } from "../node-opcua/method-access.ts";
 import type { TimeSlices } from "../node-opcua/time-slices.ts";
+import type { AcknowledgedAlarms } from "./acknowledged-alarms.ts";
 import { answerConditionCalls, type ConditionCallParts } from "./condition-calls.ts";
 import { type ConditionEvents, createConditionEvents } from "./condition-events.ts";
 import { createConditionPlaces } from "./condition-places.ts";
@@ -15,6 +16,7 @@ import { answerRefresh } from "./refresh.ts";
 export interface ConditionParts extends Pick<ConditionCallParts, "alarms" | "acts" | "accountOf"> {
   /** The name of a robot that has nodes. */
   readonly nameOf: (robotId: RobotId) => string | undefined;
+  readonly acknowledged: AcknowledgedAlarms;
   readonly slices: Pick<TimeSlices, "begin">;
   readonly clock: Clock;
   readonly log: Log;
@@ -30,9 +32,9 @@ export interface Conditions extends Pick<ConditionEvents, "note" | "follow"> {
 export function openConditions(
   server: OPCUAServer,
   addressSpace: AddressSpace,
-  { alarms, acts, accountOf, nameOf, slices, clock, log }: ConditionParts,
+  { alarms, acts, accountOf, nameOf, acknowledged, slices, clock, log }: ConditionParts,
 ): Conditions {
-  const registry = createConditionRegistry(alarms.shown(ofGateway).alarms);
+  const registry = createConditionRegistry(alarms.shown(ofGateway).alarms, acknowledged);
   const places = createConditionPlaces(addressSpace, nameOf, alarms);
   const events = createConditionEvents(addressSpace, registry, places);
   answerRefresh(server, events, slices, clock, log);

@@ -29,7 +29,7 @@ import type { TimeSlices } from "./time-slices.ts";
 export type AnswerCall = (
   context: ISessionContext,
   request: CallMethodRequest,
-) => CallMethodResultOptions | null;
+) => CallMethodResultOptions | Promise<CallMethodResultOptions> | null;
 
 /**
  * Refuses a method call on an object that does not have the method (OPC UA part 4, 5.11.2), and a call of a
@@ -52,7 +52,7 @@ export function refuseForeignMethods(
     const pause = slices.begin();
     for (const request of methodsToCall) {
       await pause();
-      const own = answerItself(context, request);
+      const own = await answerItself(context, request);
       if (own !== null) results.push(own);
       else if (isForeign(addressSpace, request)) results.push({ statusCode: StatusCodes.BadMethodInvalid });
       else if (isNotThere(addressSpace, request)) results.push({ statusCode: StatusCodes.BadNotExecutable });

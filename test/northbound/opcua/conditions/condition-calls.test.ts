@@ -1,5 +1,7 @@
 import { DataType, type MethodIds, resolveNodeId, Variant, VariantArrayType } from "node-opcua";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { KeptAlarms } from "../../../../src/state/alarm-registry.ts";
+import { createFakeDisk, type FakeDisk } from "../memory-store.ts";
 import type { Caller } from "../opcua-harness.ts";
 import {
   type ConditionsHarness,
@@ -8,6 +10,7 @@ import {
   eventIdOf,
   type Listener,
   listen,
+  nothingKept,
   robot,
   type Shown,
   startConditions,
@@ -25,6 +28,12 @@ beforeEach(async () => {
   all = await listen(ann);
 });
 afterEach(() => harness[Symbol.asyncDispose]());
+
+async function restart(kept: KeptAlarms, disk: FakeDisk): Promise<void> {
+  harness = await startConditions(kept, { disk });
+  ann = await harness.client("ann");
+  all = await listen(ann);
+}
 
 async function raise(code: "ROBOT_LOST" | "OUTCOME_UNKNOWN" = "ROBOT_LOST", text = "found"): Promise<Shown> {
   harness.set(robot("r1"), code, true, text);
@@ -100,13 +109,43 @@ describe("Acknowledge", () => {
     expect(harness.registry.all()).toMatchObject([{ acknowledged: null, comment: null }]);
   });
 
+  it("a second time after a restart is BadConditionBranchAlreadyAcked, also when the alarm is over", async () => {
+    await harness[Symbol.asyncDispose]();
+    const disk = createFakeDisk();
+    await restart(nothingKept, disk);
+    const events = [await raise(), await raise("OUTCOME_UNKNOWN")];
+    const acknowledgeAll = async () => {
+      const statuses = [];
+      for (const event of events)
+        statuses.push(await call(ann, event.ConditionId, acknowledge, eventIdOf(event), commentOf(null)));
+      return statuses;
+    };
+    expect(await acknowledgeAll()).toEqual(["Good", "Good"]);
+    harness.set(robot("r1"), "ROBOT_LOST", false);
+    const kept = harness.registry.kept();
+    for (const alarms of [kept, kept]) {
+      await harness[Symbol.asyncDispose]();
+      await restart(alarms, disk);
+      const again = "BadConditionBranchAlreadyAcked";
+      expect(await acknowledgeAll()).toEqual([again, again]);
+    }
+  });
+
+  it("is Uncertain while the disk does not have it", async () => {
+    await harness[Symbol.asyncDispose]();
+    harness = await startConditions(nothingKept, { storeProblem: async () => "the disk is full" });
+    ann = await harness.client("ann");
+    all = await listen(ann);
+    const event = await raise();
+    expect(await call(ann, lostId, acknowledge, eventIdOf(event), commentOf("seen"))).toBe("Uncertain");
+    expect(harness.registry.all()).toMatchObject([{ comment: { text: "seen" } }]);
+  });
+
   it("knows an EventId of the run before", async () => {
     const event = await raise();
     const kept = harness.registry.kept();
     await harness[Symbol.asyncDispose]();
-    harness = await startConditions(kept);
-    ann = await harness.client("ann");
-    all = await listen(ann);
+    await restart(kept, createFakeDisk());
     expect(await all.refresh()).toEqual([event]);
     expect(await call(ann, lostId, acknowledge, eventIdOf(event), commentOf(null))).toBe("Good");
     expect(harness.registry.all()).toMatchObject([{ acknowledged: { by: { name: "ann" } } }]);

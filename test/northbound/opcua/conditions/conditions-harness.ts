@@ -25,6 +25,7 @@ import {
 } from "../../../../src/state/alarm-registry.ts";
 import { createTestActs } from "../../../support/fake-acts.ts";
 import { robotChange } from "../changes.ts";
+import { createFakeDisk, type FakeDisk } from "../memory-store.ts";
 import {
   accountsOf,
   type Caller,
@@ -77,10 +78,18 @@ const user = (name: string, role: OpcUaUser["role"]): OpcUaUser => ({
   secret: { kind: "plain", text: "pw" },
 });
 
+/** What differs from a first start. */
+interface Surroundings {
+  readonly robotIds?: readonly string[];
+  /** What survives a restart, besides the alarms. */
+  readonly disk?: FakeDisk;
+  readonly storeProblem?: () => Promise<string | null>;
+}
+
 /** @param kept the alarms of an earlier run */
 export async function startConditions(
   kept: KeptAlarms = nothingKept,
-  robotIds: readonly string[] = ["r1"],
+  { robotIds = ["r1"], disk = createFakeDisk(), storeProblem = async () => null }: Surroundings = {},
 ): Promise<ConditionsHarness> {
   let events = 0;
   const registry = createAlarmRegistry(systemClock, kept, () => {
@@ -104,7 +113,8 @@ export async function startConditions(
     alarms: source.kind === "gateway" ? registry.all() : registry.of(source),
     isOutOfService: source.kind === "robot" && registry.isOutOfService(source.robotId),
   });
-  const running = await startServer(options, { alarms: { storeProblem: async () => null, shown }, acts });
+  const alarms = { storeProblem, shown };
+  const running = await startServer(options, { alarms, acts, openMemory: disk.open });
   running.server.write({ changes: robotIds.map((id) => robotChange(id, "good")), events: [] });
   const callers: Caller[] = [];
 

@@ -24,7 +24,7 @@ const robots = Array.from({ length: 30 }, (_, index) => `r${index}`);
 let harness: ConditionsHarness;
 let ann: Caller;
 beforeEach(async () => {
-  harness = await startConditions(undefined, robots);
+  harness = await startConditions(undefined, { robotIds: robots });
   ann = await harness.client("ann");
   for (const robotId of robots)
     harness.registry.state(robot(robotId), "ROBOT_LOST", { holds: true, text: "found" });

@@ -74,7 +74,7 @@ describe.each([1, 7])("500 alarms raised, acknowledged and ended at random (seed
     const seen: Shown[] = [];
     let kept: KeptAlarms = nothingKept;
     for (const _run of [1, 2]) {
-      harness = await startConditions(kept, robots);
+      harness = await startConditions(kept, { robotIds: robots });
       for (const _connection of [1, 2, 3]) {
         const client = await harness.client("ann");
         const listener = await listen(client);
