@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { createSharedTables } from "../../src/cluster/protocol/shared-tables.ts";
+import { createBdSeq } from "../../src/northbound/mqtt/sparkplug/bd-seq.ts";
 import { silentLog as log } from "../../src/platform/log.ts";
 import { createLmdbStore } from "../../src/platform/stores/lmdb-store.ts";
 import type { Codec } from "../../src/platform/stores/table-store.ts";
@@ -86,6 +87,20 @@ it("the first leader brings what its box has, and the others have it then", asyn
   await turn();
   expect(keysOf(b)).toEqual(["stations/dock"]);
   expect(b.tables.shared?.isFollowing()).toBe(true);
+});
+
+it("a successor goes on with the numbers of the edge node", async () => {
+  const store = createStore();
+  const [a, b] = [openBox(store), openBox(store)];
+  const bdSeqOf = ({ tables }: typeof a) => createBdSeq({ groupId: "plant", nodeId: "fleet" }, tables);
+  const [first, second] = [bdSeqOf(a), bdSeqOf(b)];
+  a.lead();
+  await clock.settle(3_000);
+  b.follow();
+  expect([await first.next(), await first.next()]).toEqual([0, 1]);
+  await turn();
+  b.lead();
+  expect(await second.next()).toBe(2);
 });
 
 it("the others take nothing over before the first leader has written all", async () => {

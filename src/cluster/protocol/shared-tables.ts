@@ -51,6 +51,7 @@ const sharing: Readonly<Record<string, Sharing>> = {
   robots: { isCopied: false, isHurried: false, isOwn: true },
   // The name of a run is known before it publishes.
   brokers: { isCopied: true, isHurried: true },
+  "sparkplug-bd-seq": { isCopied: true, isHurried: true },
   "published-topics": { isCopied: false, isHurried: false },
 };
 

@@ -12,7 +12,7 @@ export interface BdSeq {
 
 /** It is a byte, for some hosts. */
 const NUMBERS = 256;
-const TABLE = "sparkplug_bd_seq";
+const TABLE = "sparkplug-bd-seq";
 
 const codec: Codec<number> = {
   encode: (value) => value,
@@ -25,21 +25,27 @@ export function createBdSeq(
   { groupId, nodeId }: Pick<SparkplugOptions, "groupId" | "nodeId">,
   tables: Pick<WriteBehind, "table" | "keep" | "flushed">,
 ): BdSeq {
-  const table = tables.table(TABLE, codec, "begin empty");
   const key = `${groupId}/${nodeId}`;
-  let last: number | undefined;
-  for (const [node, bdSeq] of table.entries()) if (node === key) last = bdSeq;
+  const open = () => tables.table(TABLE, codec, "begin empty");
+  /** Null: this process has made no connection. */
+  let last: number | null = null;
+
+  function keep(bdSeq: number): void {
+    last = bdSeq;
+    tables.keep([open().put(key, bdSeq)]);
+  }
+
   return {
     async next() {
-      last = last === undefined ? 0 : (last + 1) % NUMBERS;
-      tables.keep([table.put(key, last)]);
+      // It is read as late as this: in a cluster the leader of before has kept its own until then.
+      const before = last ?? open().get(key) ?? NUMBERS - 1;
+      const bdSeq = (before + 1) % NUMBERS;
+      keep(bdSeq);
       await tables.flushed();
-      return last;
+      return bdSeq;
     },
     takeBack() {
-      if (last === undefined) return;
-      last = (last + NUMBERS - 1) % NUMBERS;
-      tables.keep([table.put(key, last)]);
+      if (last !== null) keep((last + NUMBERS - 1) % NUMBERS);
     },
   };
 }

@@ -4,6 +4,7 @@ import messages from "sparkplug-payload/lib/sparkplugPayloadProto.js";
 import type { Commander } from "../../../../src/contracts/commander.ts";
 import type { StateChange } from "../../../../src/domain/change.ts";
 import type { Quality } from "../../../../src/domain/quality.ts";
+import type { Leadership } from "../../../../src/northbound/mqtt/leadership.ts";
 import { createSparkplugLink, type SparkplugLink } from "../../../../src/northbound/mqtt/sparkplug/link.ts";
 import type { SparkplugOptions } from "../../../../src/northbound/mqtt/sparkplug/options.ts";
 import { type Clock, systemClock } from "../../../../src/platform/clock.ts";
@@ -42,6 +43,7 @@ export interface NodeChanges {
   readonly clock?: Clock;
   readonly commander?: Pick<Commander, "submit">;
   readonly onDuplicate?: (active: boolean, text: string) => void;
+  readonly leadership?: Leadership | null;
 }
 
 /** An edge node of which each test says what is special to it. */
@@ -53,6 +55,7 @@ export function newNode({
   clock = systemClock,
   commander = recordingCommander(),
   onDuplicate = () => {},
+  leadership = null,
 }: NodeChanges = {}): SparkplugLink {
   return createSparkplugLink(
     mqttOptions(options),
@@ -68,7 +71,7 @@ export function newNode({
         commander,
         openBroker,
         tables: disk.open(),
-        leadership: null,
+        leadership,
         onDuplicate,
         clock,
         log: silentLog,
