@@ -14,6 +14,8 @@ import { memberIndex } from "../../models/cluster.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { onAbort } from "../../platform/on-abort.ts";
+import type { AuditEvents } from "./audit/audit-events.ts";
+import { auditCalls, auditWrites } from "./audit/audited-requests.ts";
 import { methodModels } from "./commands/method-models.ts";
 import { addMethods, type MethodParts, type Methods, watchMethodWait } from "./commands/methods.ts";
 import { createSlot, type Slot, type SlotKindParts } from "./commands/slot.ts";
@@ -87,6 +89,7 @@ export interface AddressSpaceParts {
   readonly views: OpcUaViews;
   readonly memory: OpcUaStore;
   readonly registry: TagRegistry;
+  readonly auditEvents: AuditEvents;
   readonly clock: Clock;
   /** At least 0 and less than 1: numbers without a disk begin at random. */
   readonly random: () => number;
@@ -132,7 +135,10 @@ export function openAddressSpace(
   const namespace = openNamespace(server, addressSpace);
   const builder = createNodeBuilder(addressSpace, namespace, writerPermissions(), registry.add, clock);
   const robots = addRobotsFolder(builder, facts.sessionId);
-  const writes = takeWriteRequests(server, FLEET_NAMESPACE_INDEX, options, { audit, clock, slices });
+  const writes = takeWriteRequests(server, FLEET_NAMESPACE_INDEX, options, {
+    ...{ audit, clock, slices },
+    note: auditWrites(parts.auditEvents),
+  });
   const addWritable = writes.addTag;
   const holds = { holds: views.holds, acts, addWritable };
   const alarms = { alarms: views.alarms, acts, addWritable, clock };
@@ -148,7 +154,8 @@ export function openAddressSpace(
     acknowledged: memory.acknowledged,
     log: parts.log,
   });
-  refuseForeignMethods(server, addressSpace, slices, conditions.answerCall);
+  const noteCall = auditCalls(parts.auditEvents, catalogue);
+  refuseForeignMethods(server, addressSpace, slices, conditions.answerCall, noteCall);
   const methods = openMethods(server, addressSpace, builder, parts, account, signal);
   const showLevel = openServiceLevel(addressSpace, cluster);
   const find = (name: string, number: number) => space.find(name, number)?.robot();

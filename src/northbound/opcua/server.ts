@@ -14,6 +14,8 @@ import type { Log } from "../../platform/log.ts";
 import { beginListening, type StartRetry, startOnce } from "../../platform/start-retry.ts";
 import { urlHost } from "../../platform/url-host.ts";
 import { type OpcUaCommands, type OpcUaViews, openAddressSpace, type SharedTags } from "./address-space.ts";
+import { type AuditEvents, openAuditEvents } from "./audit/audit-events.ts";
+import { auditLogOns, auditSessions } from "./audit/audited-sessions.ts";
 import { contentOf } from "./certificate-content.ts";
 import { createClientList } from "./certificate-store/client-list.ts";
 import type { ClientCertificates } from "./client-certificates.ts";
@@ -144,7 +146,8 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         ({ server, clients, uris, rejected, bounds } = opened);
         if (!pki.isTemporary) memory.shareClients?.(join(pki.path, "server"), signal);
         // A PLC that comes back asks for its nodes at once, and may never ask again for a missing one.
-        const nodeParts = { commands, views, memory, registry, clock, random, log };
+        const { auditEvents } = opened;
+        const nodeParts = { commands, views, memory, registry, auditEvents, clock, random, log };
         gateway = openAddressSpace(server, space, options, nodeParts, signal);
         answerHistoryReads(server, views.batteries, registry.robotAt, signal);
         // Last: it contains the errors of the handlers that were inserted before node-opcua's.
@@ -215,6 +218,7 @@ interface Opened {
   readonly uris: UriRefusals;
   readonly rejected: RejectedClients;
   readonly bounds: SessionBounds;
+  readonly auditEvents: AuditEvents;
 }
 
 /** Resolves with whether there is another certificate. */
@@ -281,8 +285,10 @@ async function openServer(
     deliverEvents();
     checkEventSubscriptions();
     showSampleRate(server);
+    const auditEvents = openAudit(server, options, parts);
+    auditSessions(server, auditEvents);
     // Before the bounds of sessions, which need the user.
-    checkLogOns(server, options, clock, log, commands.audit);
+    checkLogOns(server, options, clock, log, auditLogOns(auditEvents, commands.audit));
     const bounds = boundSessions(server, options, clock, log);
     const uris = reportUriRefusals(server, clock, log);
     const rejected = endRejectedClients(server, clientCertificates, clock, log, signal);
@@ -297,11 +303,20 @@ async function openServer(
         );
       });
     }
-    return { server, clients: clientCertificates, uris, rejected, bounds };
+    return { server, clients: clientCertificates, uris, rejected, bounds, auditEvents };
   } catch (error) {
     await server.shutdown(0);
     throw error;
   }
+}
+
+function openAudit(
+  { engine }: OPCUAServer,
+  options: OpcUaOptions,
+  { views, clock }: OpcUaParts,
+): AuditEvents {
+  if (engine.addressSpace === null) throw new Error("the OPC UA server has no address space");
+  return openAuditEvents(engine.addressSpace, options, views.facts.sessionId, clock);
 }
 
 function boundPort(server: OPCUAServer): number {

@@ -37,17 +37,19 @@ const paths = new WeakMap<SimpleAttributeOperand, string>();
 const DEPTH = 2;
 
 /**
- * An event of a condition without a node. node-opcua 2.182 has the ConditionId of conditions with nodes
- * alone, and looks up each field of each event by its path, which takes half a millisecond an event.
+ * An event of a condition without a node, or of an action that is audited. node-opcua 2.182 has the
+ * ConditionId of conditions with nodes alone, and looks up each field of each event by its path, which takes
+ * half a millisecond an event.
  */
 export class ComputedEvent {
-  readonly #type: UAEventType;
-  readonly #conditionId: NodeId;
+  readonly type: UAEventType;
+  readonly #conditionId: NodeId | null;
   readonly #values: EventValues;
   #data: EventData | null = null;
 
-  constructor(type: UAEventType, conditionId: NodeId, values: EventValues) {
-    this.#type = type;
+  /** @param conditionId null: it is of no condition */
+  constructor(type: UAEventType, conditionId: NodeId | null, values: EventValues) {
+    this.type = type;
     this.#conditionId = conditionId;
     this.#values = values;
   }
@@ -64,7 +66,9 @@ export class ComputedEvent {
     const path = cached(paths, clause, () => fieldPath(clause.browsePath));
     // The select clause of the ConditionId (OPC UA part 9, 5.5.2.1).
     if (path === "" && attributeId === AttributeIds.NodeId)
-      return new Variant({ dataType: DataType.NodeId, value: this.#conditionId });
+      return this.#conditionId === null
+        ? new Variant({})
+        : new Variant({ dataType: DataType.NodeId, value: this.#conditionId });
     const value = attributeId === AttributeIds.Value ? this.#values.get(path) : undefined;
     return value ?? new Variant({});
   }
@@ -76,13 +80,13 @@ export class ComputedEvent {
 
   /** The same as node-opcua makes an event. */
   #eventData(): EventData {
-    const space = this.#type.addressSpace as EventSpace;
+    const space = this.type.addressSpace as EventSpace;
     const paths = [...this.#values.paths()].filter(
       (path) => path !== "EventId" && path.split(".").length <= DEPTH,
     );
     const fieldOf = (path: string) => this.#values.get(path) ?? new Variant({});
     const fields = paths.map((path) => [path, fieldOf(path)] as const);
-    return space.constructEventData(this.#type, eventData(fieldOf("EventId"), fields));
+    return space.constructEventData(this.type, eventData(fieldOf("EventId"), fields));
   }
 }
 

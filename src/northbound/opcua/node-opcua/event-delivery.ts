@@ -1,13 +1,16 @@
 import {
   type AddressSpace,
   AttributeIds,
+  type BaseNode,
   ContentFilter,
   DataType,
   EventFieldList,
   EventFilter,
+  type ISessionContext,
   MonitoredItem,
   type UAEventType,
 } from "node-opcua";
+import { mayReceive } from "./audit-readers.ts";
 import { ComputedEvent } from "./computed-event.ts";
 import { lower } from "./lower.ts";
 
@@ -25,11 +28,17 @@ type Fields = EventFieldList["eventFields"];
 interface Delivery {
   _start_sampling(this: EventItem & Delivery, recordsFirst: boolean): void;
   __start_sampling(recordsFirst: boolean): void;
-  _on_opcua_event(this: EventItem, event: unknown): void;
+  _on_opcua_event(this: EventItem & Delivery, event: ComputedEvent | EventData): void;
+  /** Null: the session of the subscription is gone. */
+  _getSession(): { readonly sessionContext: ISessionContext } | null;
   _enqueue_event(this: EventItem, fields: Fields): void;
 }
+/** An event of node-opcua itself. */
+interface EventData {
+  getEventDataSource(): BaseNode;
+}
 type EventSpace = AddressSpace & {
-  constructEventData(type: UAEventType, data: Record<string, unknown>): unknown;
+  constructEventData(type: UAEventType, data: Record<string, unknown>): EventData;
 };
 
 /** Events which report that other events of an item were discarded. They do not count as its events. */
@@ -42,12 +51,14 @@ let deliver: Delivery["_on_opcua_event"] | null = null;
  * node-opcua 2.182 throws if a filter compares with a ByteString that is null. Such a filter lets no event
  * through. And an item whose queue was too short gets an EventQueueOverflowEvent (OPC UA part 4, 5.12.1.5),
  * which node-opcua lacks. And an item gets each event that comes after the answer to its creation: node-opcua
- * begins to listen a turn later, when the client may have the answer already.
+ * begins to listen a turn later, when the client may have the answer already. And audit events are for
+ * engineers alone.
  */
 export function deliverEvents(): void {
   if (deliver !== null) return;
   const item = lower<Delivery>(MonitoredItem.prototype, "_on_opcua_event");
   lower<Delivery>(item, "_enqueue_event");
+  lower<Delivery>(item, "_getSession");
   const startAsBefore = lower<Delivery>(item, "_start_sampling")._start_sampling;
   lower<Delivery>(item, "__start_sampling");
   item._start_sampling = function (recordsFirst) {
@@ -58,6 +69,8 @@ export function deliverEvents(): void {
   const deliverAsBefore = item._on_opcua_event;
   deliver = deliverAsBefore;
   item._on_opcua_event = function (event) {
+    const type = event instanceof ComputedEvent ? event.type : event.getEventDataSource();
+    if (!mayReceive(this._getSession()?.sessionContext ?? null, type)) return;
     try {
       if (event instanceof ComputedEvent) enqueue(this, event.select(this.filter));
       else deliverAsBefore.call(this, event);

@@ -20,6 +20,7 @@ import {
 import type { CommandRights } from "../../../contracts/commander.ts";
 import type { Catalogue } from "../../../contracts/operation.ts";
 import { type Role, roles } from "../../../domain/command.ts";
+import type { NoteCall } from "../audit/audited-requests.ts";
 import { sourceOf } from "../commands/source-of.ts";
 import { typedMethods } from "../commands/typed-methods.ts";
 import type { Account } from "../security.ts";
@@ -38,12 +39,14 @@ export type AnswerCall = (
  * listen yet.
  *
  * @param answerItself answers calls on objects without a node
+ * @param note is told what became of each call
  */
 export function refuseForeignMethods(
   server: OPCUAServer,
   addressSpace: AddressSpace,
   slices: Pick<TimeSlices, "begin">,
-  answerItself: AnswerCall = () => null,
+  answerItself: AnswerCall,
+  note: NoteCall,
 ): void {
   const { engine } = server;
   const call = engine.call.bind(engine);
@@ -52,14 +55,24 @@ export function refuseForeignMethods(
     const pause = slices.begin();
     for (const request of methodsToCall) {
       await pause();
-      const own = await answerItself(context, request);
-      if (own !== null) results.push(own);
-      else if (isForeign(addressSpace, request)) results.push({ statusCode: StatusCodes.BadMethodInvalid });
-      else if (isNotThere(addressSpace, request)) results.push({ statusCode: StatusCodes.BadNotExecutable });
-      else results.push(...(await call(context, [request])).map(named));
+      const result = await answerOne(context, request);
+      note(context, request, result.statusCode ?? StatusCodes.Good);
+      results.push(result);
     }
     return results;
   };
+
+  async function answerOne(
+    context: ISessionContext,
+    request: CallMethodRequest,
+  ): Promise<CallMethodResultOptions> {
+    const own = await answerItself(context, request);
+    if (own !== null) return own;
+    if (isForeign(addressSpace, request)) return { statusCode: StatusCodes.BadMethodInvalid };
+    if (isNotThere(addressSpace, request)) return { statusCode: StatusCodes.BadNotExecutable };
+    const [result] = await call(context, [request]);
+    return result === undefined ? { statusCode: StatusCodes.BadInternalError } : named(result);
+  }
 }
 
 /** A method that OPC UA itself declares, and that this server does not implement. */

@@ -11,6 +11,7 @@ import {
 import type { RefusalAudit } from "../../../contracts/commander.ts";
 import { refusal } from "../../../domain/outcome.ts";
 import type { Clock } from "../../../platform/clock.ts";
+import type { NoteWrites } from "../audit/audited-requests.ts";
 import type { Parameter } from "../commands/parameter.ts";
 import type { Slot } from "../commands/slot.ts";
 import { sourceOf, type Writer } from "../commands/source-of.ts";
@@ -64,6 +65,7 @@ export function takeWriteRequests(
   options: OpcUaOptions,
   parts: {
     readonly audit: RefusalAudit;
+    readonly note: NoteWrites;
     readonly clock: Clock;
     readonly slices: Pick<TimeSlices, "begin">;
   },
@@ -78,7 +80,11 @@ export function takeWriteRequests(
     for (const slot of slots) slot.forgetSession(sessionId);
   });
   server.engine.write = (context, nodes) => {
-    const done = last.then(() => writeAll(context, nodes));
+    const done = last.then(async () => {
+      const results = await writeAll(context, nodes);
+      parts.note(context, nodes, results);
+      return results;
+    });
     // Only the order waits for this. The error goes to the server with `done`, which logs it and answers its
     // client BadInternalError; it must not fail the next client's write too.
     last = done.catch(() => null);

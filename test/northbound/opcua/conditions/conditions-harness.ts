@@ -15,6 +15,7 @@ import {
   type VariantOptions,
 } from "node-opcua";
 import type { RefusalAudit } from "../../../../src/contracts/commander.ts";
+import type { OperationManual } from "../../../../src/contracts/operation-manual.ts";
 import type { AlarmSource } from "../../../../src/domain/alarm.ts";
 import type { OpcUaUser } from "../../../../src/northbound/opcua/options.ts";
 import { systemClock } from "../../../../src/platform/clock.ts";
@@ -25,6 +26,7 @@ import {
 } from "../../../../src/state/alarm-registry.ts";
 import { createTestActs } from "../../../support/fake-acts.ts";
 import { robotChange } from "../changes.ts";
+import { fakeCatalogue } from "../fake-commands.ts";
 import { createFakeDisk, type FakeDisk } from "../memory-store.ts";
 import {
   accountsOf,
@@ -84,12 +86,18 @@ interface Surroundings {
   /** What survives a restart, besides the alarms. */
   readonly disk?: FakeDisk;
   readonly storeProblem?: () => Promise<string | null>;
+  readonly catalogue?: OperationManual;
 }
 
 /** @param kept the alarms of an earlier run */
 export async function startConditions(
   kept: KeptAlarms = nothingKept,
-  { robotIds = ["r1"], disk = createFakeDisk(), storeProblem = async () => null }: Surroundings = {},
+  {
+    robotIds = ["r1"],
+    disk = createFakeDisk(),
+    storeProblem = async () => null,
+    catalogue = fakeCatalogue(),
+  }: Surroundings = {},
 ): Promise<ConditionsHarness> {
   let events = 0;
   const registry = createAlarmRegistry(systemClock, kept, () => {
@@ -98,7 +106,7 @@ export async function startConditions(
   });
   const refused: Parameters<RefusalAudit["refused"]>[] = [];
   const options = {
-    users: [user("ann", "operator"), user("tv", "observer")],
+    users: [user("eva", "engineer"), user("ann", "operator"), user("tv", "observer")],
     robots: robotIds.map(
       (robotId) => ({ robotId, alias: null, number: null, family: "cart", conveyorIndexes: [] }) as const,
     ),
@@ -114,7 +122,10 @@ export async function startConditions(
     isOutOfService: source.kind === "robot" && registry.isOutOfService(source.robotId),
   });
   const alarms = { storeProblem, shown };
-  const running = await startServer(options, { alarms, acts, openMemory: disk.open });
+  const running = await startServer(options, {
+    ...{ alarms, acts, catalogue },
+    openMemory: disk.open,
+  });
   running.server.write({ changes: robotIds.map((id) => robotChange(id, "good")), events: [] });
   const callers: Caller[] = [];
 

@@ -1,0 +1,104 @@
+import {
+  type AddressSpace,
+  type ApplicationDescription,
+  type ISessionContext,
+  type NodeId,
+  type StatusCode,
+  type UAEventType,
+  type UAVariable,
+  VariableIds,
+} from "node-opcua";
+import { clip } from "../../../domain/clip.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import { limitAuditEvents } from "../node-opcua/audit-readers.ts";
+import { ComputedEvent, sendEvent } from "../node-opcua/computed-event.ts";
+import { userOf } from "../node-opcua/session-bounds.ts";
+import type { OpcUaOptions } from "../options.ts";
+import { accountOf } from "../security.ts";
+import { type AuditDetails, auditFields } from "./audit-fields.ts";
+
+/** What a client did, or wanted to do. */
+export interface AuditedAction {
+  readonly type: AuditTypeName;
+  readonly source: NodeId;
+  /** The service, as the type of the event wants it: `Attribute/Write`. */
+  readonly service: string;
+  readonly status: StatusCode;
+  readonly user: string;
+  readonly applicationUri: string;
+}
+
+/** The types of OPC UA that the gateway raises. */
+export type AuditTypeName =
+  | "AuditSessionEventType"
+  | "AuditCreateSessionEventType"
+  | "AuditActivateSessionEventType"
+  | "AuditWriteUpdateEventType"
+  | "AuditUpdateMethodEventType"
+  | "AuditConditionAcknowledgeEventType"
+  | "AuditConditionCommentEventType";
+
+/** Characters of the name that a client gives itself. */
+const LONGEST_URI = 200;
+
+/** Raises audit events (OPC UA part 3, 9; part 5, 6.4.3), at the object `Server`, for engineers alone. */
+export interface AuditEvents {
+  /** Whether any client subscribes to events of the server: without one, nothing need be raised. */
+  isSubscribed(): boolean;
+  /** @param details the further fields of the type */
+  raise(action: AuditedAction, details: AuditDetails): void;
+}
+
+/** For an initialised server. `Server.Auditing` is TRUE from now on. */
+export function openAuditEvents(
+  addressSpace: AddressSpace,
+  options: OpcUaOptions,
+  sessionId: string,
+  clock: Pick<Clock, "nowMs">,
+): AuditEvents {
+  const { server } = addressSpace.rootFolder.objects;
+  const types = new Map<AuditTypeName, UAEventType>();
+  let count = 0;
+  limitAuditEvents(addressSpace, (context) => accountOf(context, options)?.role === "engineer");
+  showAuditing(addressSpace);
+
+  function typeOf(name: AuditTypeName): UAEventType {
+    const type = types.get(name) ?? addressSpace.findEventType(name);
+    if (type === null) throw new Error(`the address space has no ${name}`);
+    types.set(name, type);
+    return type;
+  }
+
+  return {
+    isSubscribed: () => server.listenerCount("event") > 0,
+    raise({ type: name, ...action }, details) {
+      const type = typeOf(name);
+      count += 1;
+      const eventId = `${sessionId}/audit/${count}`;
+      const facts = { ...action, eventId, atMs: clock.nowMs(), serverId: options.applicationUri };
+      sendEvent(server, new ComputedEvent(type, null, auditFields(type, facts, details)));
+    },
+  };
+}
+
+/** node-opcua would raise events of its own, which name no user. */
+function showAuditing(addressSpace: AddressSpace): void {
+  const variable = addressSpace.findNode(`ns=0;i=${VariableIds.Server_Auditing}`) as UAVariable;
+  variable.bindVariable({}, true);
+  variable.setValueFromSource({ dataType: "Boolean", value: true });
+}
+
+/** The part of node-opcua's session that names the client program. */
+interface Described {
+  readonly clientDescription?: ApplicationDescription;
+}
+
+/** The user and the program of a session; no user has logged on at its begin. */
+export function clientOf({ session }: ISessionContext): Pick<AuditedAction, "user" | "applicationUri"> {
+  const { clientDescription } = (session ?? {}) as Described;
+  const token = session?.userIdentityToken;
+  return {
+    user: token === undefined ? "" : userOf(token),
+    applicationUri: clip(clientDescription?.applicationUri ?? "", LONGEST_URI),
+  };
+}

@@ -1,0 +1,113 @@
+import {
+  type CallMethodRequest,
+  DataType,
+  type ISessionContext,
+  MethodIds,
+  type StatusCode,
+  sameNodeId,
+  Variant,
+  VariantArrayType,
+  type WriteValue,
+} from "node-opcua";
+import type { Catalogue } from "../../../contracts/operation.ts";
+import { clip } from "../../../domain/clip.ts";
+import { FLEET_NAMESPACE_INDEX } from "../fleet-nodeset.ts";
+import { standardId } from "../node-opcua/lower.ts";
+import { type AuditEvents, type AuditTypeName, clientOf } from "./audit-events.ts";
+import { listOf, statusField, text, variant } from "./audit-fields.ts";
+
+/** Notes what became of the nodes of a write request, or of its nodes that were refused. */
+export type NoteWrites = (
+  context: ISessionContext,
+  nodes: readonly WriteValue[],
+  results: readonly StatusCode[],
+) => void;
+/** Notes what became of a method call. */
+export type NoteCall = (context: ISessionContext, request: CallMethodRequest, status: StatusCode) => void;
+
+const nothing = new Variant({});
+
+/**
+ * Raises an event for each node that a client has written, or wanted to. A value that was refused is not
+ * shown: nothing has checked its size, nor where it belongs.
+ */
+export function auditWrites(events: AuditEvents): NoteWrites {
+  return (context, nodes, results) => {
+    if (!events.isSubscribed()) return;
+    const client = clientOf(context);
+    for (const [index, { nodeId, attributeId, indexRange, value }] of nodes.entries()) {
+      const status = results[index];
+      if (status === undefined) continue;
+      events.raise(
+        { type: "AuditWriteUpdateEventType", source: nodeId, service: "Attribute/Write", status, ...client },
+        {
+          AttributeId: variant(DataType.UInt32, attributeId),
+          IndexRange: text(indexRange.toString()),
+          OldValue: nothing,
+          NewValue: status.isGood() ? value.value : nothing,
+        },
+      );
+    }
+  };
+}
+
+const ofConditions = [
+  [MethodIds.AcknowledgeableConditionType_Acknowledge, "AuditConditionAcknowledgeEventType", "Acknowledge"],
+  [MethodIds.ConditionType_AddComment, "AuditConditionCommentEventType", "AddComment"],
+] as const;
+const conditionMethods = ofConditions.map(([id, type, name]) => ({ id: standardId(id), type, name }));
+
+/** Characters of a text among the arguments. */
+const LONGEST_TEXT = 1_000;
+/** The arguments before the request of an operation: RequestId and ExpiresAt. */
+const BEFORE_REQUEST = 2;
+const hidden = text("***");
+
+/**
+ * Raises an event for each call that may change something: of a method of ours, of Acknowledge, and of
+ * AddComment. It shows the arguments of a call that was not refused, and of those no secret.
+ */
+export function auditCalls(events: AuditEvents, catalogue: Catalogue): NoteCall {
+  /** Methods whose request may contain secrets: headers of webhooks. */
+  const withSecrets = new Set(
+    [...catalogue.values()]
+      .filter(({ secretMaps }) => (secretMaps ?? []).length > 0)
+      .map(({ name }) => `Operations.${name}`),
+  );
+
+  function shownArguments({ methodId, inputArguments }: CallMethodRequest): readonly Variant[] {
+    const hasSecrets = withSecrets.has(String(methodId.value));
+    return (inputArguments ?? []).map((value, index) =>
+      hasSecrets && index >= BEFORE_REQUEST ? hidden : clipped(value),
+    );
+  }
+
+  return (context, request, status) => {
+    if (!events.isSubscribed()) return;
+    const { objectId, methodId, inputArguments } = request;
+    const ofCondition = conditionMethods.find(({ id }) => sameNodeId(id, methodId));
+    if (ofCondition === undefined && methodId.namespace !== FLEET_NAMESPACE_INDEX) return;
+    const isDone = status.isGood();
+    const [eventId, comment] = isDone ? (inputArguments ?? []) : [];
+    const type: AuditTypeName = ofCondition?.type ?? "AuditUpdateMethodEventType";
+    const service = ofCondition === undefined ? "Attribute/Call" : `Method/${ofCondition.name}`;
+    events.raise(
+      { type, source: objectId, service, status, ...clientOf(context) },
+      {
+        ...statusField(status),
+        MethodId: variant(DataType.NodeId, methodId),
+        InputArguments: isDone ? listOf(shownArguments(request)) : nothing,
+        OutputArguments: nothing,
+        ...(ofCondition === undefined
+          ? {}
+          : { ConditionEventId: eventId ?? nothing, Comment: comment ?? nothing }),
+      },
+    );
+  };
+}
+
+function clipped(value: Variant): Variant {
+  if (value.dataType !== DataType.String) return value;
+  if (value.arrayType === VariantArrayType.Scalar) return text(clip(value.value ?? "", LONGEST_TEXT));
+  return value;
+}
