@@ -249,6 +249,7 @@ describe("robots that a reload describes", () => {
     expect((await reload(placed)).refused).toEqual([]);
     const hmi = await ear("hmi");
     await hmi.on("amr/cart-01/info");
+    await hmi.on("status", (text) => text.includes("online"));
     // State comes first: from then on the gateway hears its clients.
     await expect.poll(() => gateway.health().mqtt?.state, { timeout: 30_000 }).toBe("up");
     const from = hmi.received.entries.length;

@@ -189,9 +189,9 @@ make_small() {
 }
 
 runs_small() { [ "$(state)" = active ] && [ "$(cat /var/lib/fleetgate/running)" = "$1" ]; }
-# A busy systemd may have no control group for it (status 219), and starts it again by itself.
 starts_small() {
-    if systemctl restart fleetgate; then runs_small "$1"; else eventually runs_small "$1"; fi
+    systemctl restart fleetgate
+    runs_small "$1"
 }
 
 twice_in_a_row() {
