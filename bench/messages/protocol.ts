@@ -46,7 +46,7 @@ export interface BlockResult {
   readonly seenOnMqtt: number;
   /** Only counted in paced blocks: at full speed one value may overtake another before it is published. */
   readonly seenOnOpcua: number;
-  /** Messages with data of robots; those of the block before may be among them. */
+  /** Robots' data on Sparkplug. */
   readonly seenOnSparkplug: number;
   readonly seconds: number;
   /** The first payloads of one robot on MQTT by sequence number, to compare what the sides publish. */

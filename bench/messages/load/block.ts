@@ -1,5 +1,12 @@
 import { percentiles } from "../../quantile.ts";
-import { type Block, type BlockResult, isOnJson, type Side, type Specimens } from "../protocol.ts";
+import {
+  type Block,
+  type BlockResult,
+  isOnJson,
+  isOnSparkplug,
+  type Side,
+  type Specimens,
+} from "../protocol.ts";
 import type { LoadService } from "./service.ts";
 import type { ObservationListener } from "./watcher.ts";
 
@@ -24,6 +31,8 @@ export class Tally implements ObservationListener {
   readonly #specimens = new Map<number, string>();
   readonly #mqttDue = new Map<string, number>();
   readonly #opcuaDue = new Map<string, number>();
+  /** Robots whose data are still to come; they say nothing of a sequence number. */
+  readonly #sparkplugDue = new Set<string>();
   /** How often a robot's messages must still be seen. */
   readonly #unseen = new Map<string, number>();
 
@@ -41,6 +50,7 @@ export class Tally implements ObservationListener {
     this.opcuaLatencies.length = 0;
     this.#mqttDue.clear();
     this.#opcuaDue.clear();
+    this.#sparkplugDue.clear();
     this.#unseen.clear();
     this.#specimens.clear();
   }
@@ -52,9 +62,11 @@ export class Tally implements ObservationListener {
   noteSent(side: Side, robot: string, sequence: number): void {
     const atMs = performance.now();
     this.sent += 1;
-    const due = isOnJson(side) ? [this.#mqttDue, this.#opcuaDue] : [this.#opcuaDue];
-    for (const each of due) each.set(`${robot}/${sequence}`, atMs);
-    this.#unseen.set(robot, (this.#unseen.get(robot) ?? 0) + due.length);
+    this.#opcuaDue.set(`${robot}/${sequence}`, atMs);
+    if (isOnJson(side)) this.#mqttDue.set(`${robot}/${sequence}`, atMs);
+    if (isOnSparkplug(side)) this.#sparkplugDue.add(robot);
+    const ends = 1 + Number(isOnJson(side)) + Number(isOnSparkplug(side));
+    this.#unseen.set(robot, (this.#unseen.get(robot) ?? 0) + ends);
   }
 
   mqtt(robot: string, sequence: number, payload: Buffer): void {
@@ -81,21 +93,23 @@ export class Tally implements ObservationListener {
     this.opcuaLatencies.push(performance.now() - sentAtMs);
   }
 
-  sparkplug(): void {
+  sparkplug(robot: string): void {
+    if (!this.#sparkplugDue.delete(robot)) return;
     this.seenOnSparkplug += 1;
+    this.#noteSeen(robot);
   }
 
   #noteSeen(robot: string): void {
     this.#unseen.set(robot, (this.#unseen.get(robot) ?? 0) - 1);
   }
 
-  /** Whether everything of the robot was seen at both ends. */
+  /** Whether everything of the robot was seen at every end. */
   isSeen(robot: string): boolean {
     return (this.#unseen.get(robot) ?? 0) === 0;
   }
 
   settled(): boolean {
-    return this.#mqttDue.size === 0 && this.#opcuaDue.size === 0;
+    return this.#mqttDue.size === 0 && this.#opcuaDue.size === 0 && this.#sparkplugDue.size === 0;
   }
 }
 

@@ -17,8 +17,8 @@ import { type Side, SPARKPLUG_GROUP } from "../protocol.ts";
 export interface ObservationListener {
   mqtt(robot: string, sequence: number, payload: Buffer): void;
   opcua(robot: string, sequence: number): void;
-  /** Data of a robot; it says nothing of a sequence number. */
-  sparkplug(): void;
+  /** Data of a robot; they say nothing of a sequence number. */
+  sparkplug(robot: string): void;
 }
 
 const SEQUENCE_KEY = Buffer.from('"sequence_number":');
@@ -44,7 +44,7 @@ export class Watcher {
 
   async watchSparkplug(port: number, side: Side, listener: ObservationListener): Promise<void> {
     const client = await this.#connect(port, `watch-${side}-sparkplug`);
-    client.on("message", () => listener.sparkplug());
+    client.on("message", (topic) => listener.sparkplug(topic.slice(topic.lastIndexOf("/") + 1)));
     await client.subscribeAsync(`spBv1.0/${SPARKPLUG_GROUP}/DDATA/${side}/+`, { qos: 0 });
   }
 
