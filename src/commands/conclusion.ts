@@ -79,7 +79,7 @@ export function createConclusion({
       const final = reported(command.effect, decided);
       const finalAtMs = clock.nowMs();
       const recordedAtMs = isRecorded(job, final) ? finalAtMs : null;
-      const wasSent = job.sendings > 0;
+      const wasSent = job.sentAtMs !== null;
       const durationMs = wasSent ? durationOf(job, clock) : null;
       const finished = { command, robotId, outcome: final, recordedAtMs, wasSent, durationMs };
       job.disarm();

@@ -41,6 +41,8 @@ export interface Job {
    * hold or the loss is over.
    */
   heldBack: Outcome | null;
+  /** When its first call left, in wall time; null: none has left, though its record may say "sent". */
+  sentAtMs: number | null;
   /** When its last call left, on the monotonic clock; null: this run has made none. */
   leftAtMs: number | null;
   /** Stops of other members that came while it was under way: sent again before it ends. */
@@ -97,6 +99,7 @@ export function createJob({
     unknownSinceMs: null,
     overtakenBy: null,
     heldBack: null,
+    sentAtMs: null,
     leftAtMs: null,
     stopsOwed: [],
     stopsSince: [],

@@ -107,7 +107,7 @@ function asKept(command: Command): Command {
   return command.requestJson.length <= LONGEST_KEPT_REQUEST ? command : { ...command, requestJson: "" };
 }
 
-/** The record of a command says "sent" before the call is made: it counts only once the call was made. */
-export function sentAtOf(job: Job): number | null {
-  return job.sendings > 0 ? (job.record?.sentAtMs ?? null) : null;
+/** When its first call left. The record says "sent" earlier, before any call. A read has no times. */
+export function sentAtOf({ record, sentAtMs }: Job): number | null {
+  return record === null ? null : sentAtMs;
 }

@@ -86,6 +86,7 @@ function jobOf(entry: JournalRecord, request: ParsedRequest, startByMonotonicMs:
   job.robotId = robotId;
   job.record = entry;
   job.sendings = entry.sentAtMs === null ? 0 : 1;
+  job.sentAtMs = entry.sentAtMs;
   job.stage = entry.sentAtMs === null ? "accepted" : "sent";
   return job;
 }

@@ -56,9 +56,8 @@ export function createReport({
 
   function reached(job: Job, stage: CommandStage): void {
     if (progress === undefined) return;
-    const { command, robotId, record } = job;
+    const { command, robotId, record, sentAtMs } = job;
     const { source, requestId, operation, onBehalfOf } = command;
-    const sentAtMs = stage === "sent" ? (record?.sentAtMs ?? clock.nowMs()) : null;
     progress.reached({
       source,
       requestId,

@@ -77,8 +77,9 @@ export class World {
       fleet: {
         catalogue: this.catalogue(),
         port: {
-          call: (request) => {
+          call: (request, _deadlineMs, _leaveWithinMs, order) => {
             const { operation, requestJson } = openTestRequest(request);
+            order?.leaves?.();
             return life === this.life ? this.receive(operation, requestJson) : new Promise(() => {});
           },
         },

@@ -16,9 +16,9 @@ export function createGate(port: FleetPort): Gate {
   let held: Array<() => void> = [];
   return {
     port: {
-      async call(request, deadlineMs) {
+      async call(request, deadlineMs, _leaveWithinMs, order) {
         if (isHeld(openedJson(request).operation)) await new Promise<void>((resolve) => held.push(resolve));
-        return port.call(request, deadlineMs);
+        return port.call(request, deadlineMs, deadlineMs, order);
       },
     },
     shut(which) {

@@ -4,7 +4,7 @@ import type { Attribution } from "../attribution/attribution.ts";
 import type { Evidence } from "../evidence/evidence.ts";
 import { isWatchRule, watchBaseline } from "../evidence/watch.ts";
 import { type Guards, timeToLeaveMs } from "../intake-checks.ts";
-import type { Job } from "../job.ts";
+import { type Job, reportStage } from "../job.ts";
 import type { Shared } from "../parts.ts";
 import type { QueueInput } from "./robot-queue.ts";
 
@@ -98,6 +98,13 @@ export function createCalls({
     };
   }
 
+  /** A call of the command leaves, or may have left: its record said so before, its sender is told now. */
+  function noteSent(job: Job): void {
+    if (job.sentAtMs !== null) return;
+    job.sentAtMs = clock.nowMs();
+    reportStage(job, "sent");
+  }
+
   function send(job: Job): Promise<CallEnding> {
     const { effect, payload } = job.request;
     const isStop = effect === "stops";
@@ -109,6 +116,7 @@ export function createCalls({
       mayLeave: guardOf(job),
       leaves() {
         job.leftAtMs = clock.monotonicMs();
+        noteSent(job);
         order.leave(job);
         conveyors.left(job);
       },
@@ -142,7 +150,10 @@ export function createCalls({
         ending = { kind: "unknown", code: "INTERNAL", message: describeError(error) };
       }
       if (ending.kind === "refused" || ending.kind === "not_sent") order.withdraw(job);
-      if (ending.kind === "unknown") job.unknownSinceMs ??= clock.monotonicMs();
+      if (ending.kind === "unknown") {
+        job.unknownSinceMs ??= clock.monotonicMs();
+        noteSent(job);
+      }
       if (ending.kind === "ok") claimMissions(attribution, job, ending.missionIds ?? []);
       // The hold, or the permit, is the reason why it was not sent, not the stop that came with it.
       if (ending.kind === "not_sent" && job.heldBack !== null) {

@@ -75,8 +75,8 @@ export function createQueueRunner({
       case "ask_baseline":
         void calls.askBaseline(job).then(() => feed(job, { kind: "baseline_known", id }));
         return;
-      case "stage":
-        reportStage(job, effect.stage);
+      case "report_accepted":
+        reportStage(job, "accepted");
         return;
       case "call":
         void calls.make(job).then((input) => feed(job, input));

@@ -1,6 +1,6 @@
 import type { CallEnding } from "../../contracts/fleet-port.ts";
 import type { RepeatRule } from "../../contracts/operation.ts";
-import type { CommandStage, Effect } from "../../domain/command.ts";
+import type { Effect } from "../../domain/command.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 
 /** The stage of a command in its queue. */
@@ -11,7 +11,7 @@ export type WorkPhase =
   | "preparing"
   /** The record that it was sent is being synced; the call follows. */
   | "leaving"
-  /** The call is out. */
+  /** The call is made: it waits for a connection, or has left. */
   | "sent"
   /** Between two sendings of a repeatable command. */
   | "pausing"
@@ -73,7 +73,7 @@ export type QueueInput =
 export type QueueEffect =
   | { readonly kind: "record"; readonly id: string; readonly as: "accepted" | "sent" }
   | { readonly kind: "ask_baseline"; readonly id: string }
-  | { readonly kind: "stage"; readonly id: string; readonly stage: CommandStage }
+  | { readonly kind: "report_accepted"; readonly id: string }
   | { readonly kind: "call"; readonly id: string }
   | { readonly kind: "pause"; readonly id: string }
   /** Evidence is sought; without any, `otherwise` is the outcome. */

@@ -87,8 +87,7 @@ function read(queue: RobotQueue, work: Work, limits: RobotQueueLimits): QueueSte
   return {
     queue: { ...queue, beside: [...queue.beside, { ...work, phase: "sent" }] },
     effects: [
-      { kind: "stage", id: work.id, stage: "accepted" },
-      { kind: "stage", id: work.id, stage: "sent" },
+      { kind: "report_accepted", id: work.id },
       { kind: "call", id: work.id },
     ],
   };
@@ -127,7 +126,7 @@ function recorded(
 ): QueueStep {
   const work = findWork(queue, id);
   if (work === undefined) return { queue, effects: [] };
-  const stages: QueueEffect[] = work.isRecorded ? [] : [{ kind: "stage", id, stage: "accepted" }];
+  const stages: QueueEffect[] = work.isRecorded ? [] : [{ kind: "report_accepted", id }];
   const known: Work = { ...work, isRecorded: true };
   if (work.phase === "preparing" && work.hasBaseline) {
     return after(stages, leave(replaceWork(queue, known), known));
@@ -150,7 +149,7 @@ function recordFailed(queue: RobotQueue, id: string, message: string): QueueStep
 function leaveBeside(queue: RobotQueue, id: string): QueueStep {
   const work = queue.beside.find((other) => other.id === id);
   if (work?.phase !== "leaving") return { queue, effects: [] };
-  return after([{ kind: "stage", id, stage: "accepted" }], call(queue, { ...work, isRecorded: true }));
+  return after([{ kind: "report_accepted", id }], call(queue, { ...work, isRecorded: true }));
 }
 
 function baselineKnown(queue: RobotQueue, id: string): QueueStep {
@@ -170,10 +169,7 @@ function leave(queue: RobotQueue, work: Work): QueueStep {
 function call(queue: RobotQueue, work: Work): QueueStep {
   return {
     queue: replaceWork(queue, { ...work, phase: "sent" }),
-    effects: [
-      { kind: "stage", id: work.id, stage: "sent" },
-      { kind: "call", id: work.id },
-    ],
+    effects: [{ kind: "call", id: work.id }],
   };
 }
 

@@ -1,5 +1,5 @@
 import type { ComponentChild } from "preact";
-import type { Command } from "../../northbound/web/api/command.ts";
+import type { Command, PendingCommand } from "../../northbound/web/api/command.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import { type Asked, commandOf, missionIdOf, withLog } from "../commanding/asked.ts";
 import { commandKey } from "../fleet/fleet.ts";
@@ -18,6 +18,7 @@ export function AskedList({ robot }: { readonly robot: Robot | null }) {
   const { asked, store } = usePage();
   const fleet = store.fleet.value;
   const isSilent = store.silence.value !== null;
+  const hasSession = fleet?.isFleetLinkUp !== false;
   const log = [...(fleet?.commands.values() ?? [])];
   const all = asked.all.value.map((each) => withLog(each, log));
   const own = (robot === null ? all : all.filter((each) => each.robotId === robot.robot_id)).slice(
@@ -41,7 +42,7 @@ export function AskedList({ robot }: { readonly robot: Robot | null }) {
                 />
               ) : (
                 <>
-                  {knownText(each)}
+                  {knownText(each, hasSession)}
                   {isRefused(each) && (
                     <>
                       {" "}
@@ -137,13 +138,19 @@ function idleText(robot: Robot, isSilent: boolean): string {
   return isSilent ? say("asked.robotLast", { state }) : state;
 }
 
-function knownText({ known }: Asked): string {
+/** The stage of a command that the gateway has. It is sent only when its call to the service leaves. */
+function stageText(stage: PendingCommand["stage"], hasSession: boolean): string {
+  if (stage !== "accepted") return word(stage);
+  return say(hasSession ? "asked.notSentYet" : "asked.waitsForSession");
+}
+
+function knownText({ known }: Asked, hasSession: boolean): string {
   switch (known.state) {
     case "asked":
       return known.problem === "" ? say("asked.asked") : say("asked.notKnown", { problem: known.problem });
     case "taken": {
       const { problem, stage: reached } = known;
-      const stage = word(reached);
+      const stage = stageText(reached, hasSession);
       if (problem === undefined)
         return reached === "received" ? say("asked.asked") : say("asked.stage", { stage });
       return reached === "received"

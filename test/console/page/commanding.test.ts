@@ -108,6 +108,25 @@ describePages("a robot's page", (pages) => {
     expect(gateway.asked).toMatchObject([{ body: { tick: PRESS_TICK } }]);
   });
 
+  it("says of a command that waits for the session that it is not sent yet", async () => {
+    const { page, gateway } = await open();
+    gateway.isFleetLinkUp = false;
+    gateway.tick(true);
+    gateway.answer = { status: 202, body: { id: "c", stage: "accepted", duplicate: false } };
+    await page.getByRole("button", { name: "Pause cart-1" }).click();
+    await says(page)
+      .getByText(/Pause cart-1: taken \(not sent yet: it waits for the session to the fleet service\)$/)
+      .waitFor();
+    gateway.isFleetLinkUp = true;
+    await says(page)
+      .getByText(/Pause cart-1: taken \(not sent yet\)$/)
+      .waitFor();
+    gateway.answer = { status: 202, body: { id: "c", stage: "sent", duplicate: false } };
+    await says(page)
+      .getByText(/Pause cart-1: taken \(sent\)$/)
+      .waitFor();
+  });
+
   it("says that there is nothing to pause", async () => {
     const { page, gateway } = await open();
     gateway.pause = [];

@@ -114,6 +114,8 @@ export const commanding = {
   "asked.notKnown": "nicht bekannt, ob angenommen: {problem}",
   "asked.stage": "angenommen ({stage})",
   "asked.stageBut": "angenommen ({stage}), {problem}",
+  "asked.notSentYet": "noch nicht gesendet",
+  "asked.waitsForSession": "noch nicht gesendet: wartet auf die Sitzung zum Flottendienst",
   "asked.late": "nicht bekannt, ob gesendet, und nicht erneut gesendet: {problem}",
   "asked.lost":
     "nicht bekannt, ob gesendet: Das Protokoll des Gateways hat ihn nicht. Sehen Sie nach dem Roboter, und senden Sie erneut, wenn es sein muss",

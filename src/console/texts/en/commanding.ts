@@ -111,6 +111,8 @@ export const commanding = {
   "asked.notKnown": "not known whether it was taken: {problem}",
   "asked.stage": "taken ({stage})",
   "asked.stageBut": "taken ({stage}), {problem}",
+  "asked.notSentYet": "not sent yet",
+  "asked.waitsForSession": "not sent yet: it waits for the session to the fleet service",
   "asked.late": "not known whether it was sent, and not asked for again: {problem}",
   "asked.lost":
     "not known whether it was sent: the gateway's log does not have it. Look at the robot, and ask again if it must be",
