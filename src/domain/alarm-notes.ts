@@ -1,4 +1,4 @@
-import type { alarmRules } from "./alarm.ts";
+import { type AlarmCode, alarmRuleName, type alarmRules } from "./alarm.ts";
 
 /** What docs/alarms.md says of an alarm beyond its rule, as Markdown. */
 interface AlarmNote {
@@ -126,3 +126,8 @@ export const alarmNotes = {
     more: "troubleshoot.md#a-certificate",
   },
 } as const satisfies Record<keyof typeof alarmRules, AlarmNote>;
+
+/** Whether robots may move during an alarm, and what the gateway sends, as plain text. */
+export function robotsDuring(code: AlarmCode): string {
+  return alarmNotes[alarmRuleName(code)].robots.replace(/[*`]/g, "");
+}

@@ -224,10 +224,11 @@ export function isOfBox({ code, source }: Pick<Alarm, "code" | "source">): boole
 
 /** The rule of a code. */
 export function alarmRule(code: AlarmCode): AlarmRule {
-  return alarmRules[ruleName(code)];
+  return alarmRules[alarmRuleName(code)];
 }
 
-function ruleName(code: AlarmCode): keyof typeof alarmRules {
+/** The code without the number of a conveyor. */
+export function alarmRuleName(code: AlarmCode): keyof typeof alarmRules {
   return isRuleName(code) ? code : "CONVEYOR_ERROR";
 }
 

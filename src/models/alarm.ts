@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type Alarm, type AlarmSource, alarmPriority, alarmRule } from "../domain/alarm.ts";
+import { robotsDuring } from "../domain/alarm-notes.ts";
 import { holderName } from "../domain/hold.ts";
 import { timeText } from "./json-text.ts";
 import { robotId, time, user, type ViewOf } from "./parts.ts";
@@ -16,6 +17,7 @@ export const alarmModel = z.strictObject({
   text: z.string().describe("What was found."),
   cause: z.string().describe("What is usually behind it."),
   advice: z.string().describe("What a person does about it."),
+  robots: z.string().describe("Whether robots may move meanwhile, and what the gateway sends."),
   active: z.boolean().describe("False: it has returned, and waits for an acknowledgement."),
   since: time,
   returned_at: time.nullable(),
@@ -44,6 +46,7 @@ export function alarmOf(alarm: Alarm): AlarmView {
     text: alarm.text,
     cause,
     advice,
+    robots: robotsDuring(alarm.code),
     active: alarm.isActive,
     since: timeText(alarm.sinceMs),
     returned_at: alarm.returnedAtMs === null ? null : timeText(alarm.returnedAtMs),

@@ -10,13 +10,17 @@ export interface Spoken {
   readonly texts: Readonly<Record<TextKey, string>>;
   /** Words of the gateway and the fleet service, in lower case; English has those of the codes. */
   readonly words: Readonly<Record<string, string>>;
-  /** Cause and advice of an alarm, by its code; English has those of the gateway. */
+  /**
+   * Cause, advice and what robots do meanwhile, by the code of an alarm; English has those of the gateway.
+   */
   readonly alarms: Readonly<Record<string, AlarmTexts>>;
 }
 
 export interface AlarmTexts {
   readonly cause: string;
   readonly advice: string;
+  /** Whether robots may move meanwhile, and what the gateway sends. */
+  readonly robots: string;
 }
 
 export type TextKey = keyof typeof en;

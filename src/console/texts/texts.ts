@@ -49,7 +49,7 @@ export function word(code: string): string {
   return named === undefined ? plain : `${named}${number}`;
 }
 
-/** Cause and advice of an alarm. */
+/** Cause and advice of an alarm, and what robots do meanwhile. */
 export function alarmTexts(alarm: AlarmTexts & { readonly code: string }): AlarmTexts {
   return spoken.alarms[alarm.code.replace(/_-?\d+$/, "")] ?? alarm;
 }

@@ -132,7 +132,7 @@ export function AlarmList(props: {
 function Alarm({ alarm, choice }: { readonly alarm: AlarmView; readonly choice: Choice | undefined }) {
   const { whyNot } = useWhyNot();
   const isOpen = alarm.acknowledged_by === null;
-  const { cause, advice } = alarmTexts(alarm);
+  const { cause, advice, robots } = alarmTexts(alarm);
   return (
     <li class={`alert ${alarmEmphasis(alarm)}`}>
       <div class="heading">
@@ -169,6 +169,7 @@ function Alarm({ alarm, choice }: { readonly alarm: AlarmView; readonly choice: 
       {alarm.comment !== null && alarm.commented_by !== null && (
         <p>{say("alarms.comment", { comment: alarm.comment, user: alarm.commented_by })}</p>
       )}
+      <p>{say("alarms.robots", { robots })}</p>
       <p>
         <Says of="alarms.toDo" heading={<strong>{say("alarms.whatToDo")}</strong>} advice={advice} />{" "}
         <small>{say("alarms.cause", { cause })}</small>{" "}

@@ -17,6 +17,7 @@ const alarm: AlarmView = {
   text: "",
   cause: "",
   advice: "",
+  robots: "",
   active: true,
   since: "2026-01-02T03:04:05.000Z",
   returned_at: null,

@@ -148,6 +148,7 @@ describe("the alarms that stand", () => {
           priority: "low",
           cause: "the robot has worked for long",
           advice: "charge it soon",
+          robots: "may move",
           active: true,
           acknowledged_by: null,
         },

@@ -1,4 +1,5 @@
 export const lists = {
+  "log.progress": "{state} → {progress}",
   "log.problem": "◆ Das Protokoll ließ sich nicht lesen: {problem}.",
   "log.none": "{caption}: keine.",
   "log.command": "Befehl",
@@ -85,6 +86,7 @@ export const lists = {
   "alarms.about": "({text})",
   "alarms.toDo": "{heading} {advice}",
   "alarms.whatToDo": "Was zu tun ist:",
+  "alarms.robots": "Roboter unterdessen: {robots}.",
   "alarms.cause": "Übliche Ursache: {cause}.",
   "stations.none": "Es gibt keine Station.",
   "stations.noneText":

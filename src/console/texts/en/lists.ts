@@ -1,4 +1,5 @@
 export const lists = {
+  "log.progress": "{state} → {progress}",
   "log.problem": "◆ The log could not be read: {problem}.",
   "log.none": "{caption}: none.",
   "log.command": "Command",
@@ -83,6 +84,7 @@ export const lists = {
   "alarms.about": "({text})",
   "alarms.toDo": "{heading} {advice}",
   "alarms.whatToDo": "What to do:",
+  "alarms.robots": "Robots meanwhile: {robots}.",
   "alarms.cause": "Usual cause: {cause}.",
   "stations.none": "There is no station.",
   "stations.noneText":
