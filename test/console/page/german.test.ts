@@ -20,6 +20,7 @@ describePages("the page in German", (pages) => {
     await chosen.getByText("81 %, entlädt").waitFor();
     await chosen.getByText("bei Station A, x 0,0, y 0,0, Karte Hall 1 (gut)").waitFor();
     await chosen.getByRole("button", { name: "cart-2 pausieren" }).waitFor();
+    await chosen.getByRole("button", { name: "Sperren…" }).waitFor();
     expect(await page.title()).toBe("cart-2 – plant1");
   });
 
@@ -27,6 +28,7 @@ describePages("the page in German", (pages) => {
     const { page, gateway } = await open("/alarms");
     await page.getByText("Batterie fast leer").first().waitFor();
     await page.getByText("Was zu tun ist: jetzt laden; ein leerer Roboter muss geschoben werden").waitFor();
+    await page.getByText("Roboter unterdessen: der Roboter kann fahren, bis er leer ist.").waitFor();
     await page.goto(`${gateway.url}/robots/cart-2`);
     await page.getByRole("button", { name: "Zum Laden schicken…" }).click();
     const step = page.getByRole("alertdialog", { name: "Zum Laden schicken: zweiter Schritt" });

@@ -1,7 +1,7 @@
 export const floor = {
   "reason.UNKNOWN": "unbekannt",
   "reason.MOVING": "fährt",
-  "reason.HELD": "angehalten",
+  "reason.HELD": "gesperrt",
   "reason.EXCEPTION": "Störung",
   "reason.PAUSED": "pausiert",
   "reason.WAITS_FOR_CONFIRMATION": "wartet auf Bestätigung",
@@ -17,7 +17,7 @@ export const floor = {
   "why.offline": "der Roboter ist offline, oder der Flottendienst ist nicht erreichbar",
   "why.lost": "vom Roboter ist länger nichts bekannt, als Werte gehalten werden",
   "why.unknown": "vom Roboter kam noch keine Nachricht",
-  "why.HELD": "angehalten von {by}",
+  "why.HELD": "gesperrt von {by}",
   "why.EXCEPTION": "der Roboter meldet: {words}",
   "why.PAUSED": "seine Mission oder der Roboter ist pausiert: fortsetzen",
   "why.WAITS_FOR_CONFIRMATION": "seine Aufgabenkette wartet auf eine Bestätigung",

@@ -82,7 +82,7 @@ export const words: Readonly<Record<string, string>> = {
   alarm: "Alarm",
   command: "Befehl",
   lease: "Reservierung",
-  hold: "Haltebefehl",
+  hold: "Sperre",
   dropped: "verworfen",
   missing: "fehlend",
   begun: "begonnen",

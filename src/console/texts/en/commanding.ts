@@ -38,6 +38,7 @@ export const commanding = {
   "goTo.destinations": "Destinations",
   "goTo.more": "{shown} of {all}: write more letters.",
   "goTo.none": "No place on its map is called so.",
+  "goTo.notKnown": "The places of its map are not known.",
   "goTo.press": "Or press a place on the map.",
   "check.notChecked": "not checked: {problem}",
   "check.noPlace": 'no map has a place "{name}"',

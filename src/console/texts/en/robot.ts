@@ -51,6 +51,7 @@ export const robot = {
   "facts.qualityThen": "{quality} {ago}, not known now",
   "facts.onFloor": "on the floor",
   "facts.tags": "Tags",
+  "facts.tagsOf": "Tags of {name} of {robot}",
   "facts.allTags": "all of {robot}",
   "facts.exception": "Exception",
   "facts.exceptionOf": "{words}, level {level}",

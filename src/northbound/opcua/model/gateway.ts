@@ -59,7 +59,7 @@ export const gatewayType: ObjectModel = {
   name: "GatewayType",
   german: "Gateway",
   en: "What the gateway says of itself; its hold is for all robots",
-  de: "Was das Gateway von sich sagt; sein Halten gilt für alle Roboter",
+  de: "Was das Gateway von sich sagt; seine Sperre gilt für alle Roboter",
   conditions: [conditionTypes.alarm, conditionTypes.certificate],
   tags: { ...holdTags, ...gatewayTags },
   objects: { Alarms: alarmsMember },
