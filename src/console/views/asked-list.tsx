@@ -3,6 +3,7 @@ import type { Command, PendingCommand } from "../../northbound/web/api/command.t
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import { type Asked, commandOf, missionIdOf, withLog } from "../commanding/asked.ts";
 import { commandKey } from "../fleet/fleet.ts";
+import { isMissionTaken, progressText } from "../fleet/mission-progress.ts";
 import { whyText } from "../fleet/words.ts";
 import { codesManualAddress, commandAddress } from "../route.ts";
 import { say, word } from "../texts/texts.ts";
@@ -12,6 +13,8 @@ import { Link } from "./parts.tsx";
 import { Says } from "./says.tsx";
 
 const MOST_SHOWN = 5;
+/** So long a command is shown here whose outcome is known: the log has all. */
+const SHOWN_MS = 600_000;
 
 /** Sent, accepted and standing: each from its own source. */
 export function AskedList({ robot }: { readonly robot: Robot | null }) {
@@ -20,7 +23,10 @@ export function AskedList({ robot }: { readonly robot: Robot | null }) {
   const isSilent = store.silence.value !== null;
   const hasSession = fleet?.isFleetLinkUp !== false;
   const log = [...(fleet?.commands.values() ?? [])];
-  const all = asked.all.value.map((each) => withLog(each, log));
+  const oldestMs = store.now.value.wallMs - SHOWN_MS;
+  const all = asked.all.value
+    .map((each) => withLog(each, log))
+    .filter((each) => !isSettled(each) || each.askedAtMs > oldestMs);
   const own = (robot === null ? all : all.filter((each) => each.robotId === robot.robot_id)).slice(
     -MOST_SHOWN,
   );
@@ -33,7 +39,7 @@ export function AskedList({ robot }: { readonly robot: Robot | null }) {
             asked={each}
             isNamed={robot === null && !each.label.includes(each.robotId)}
             state={
-              isMissionTaken(each) ? (
+              isTaken(each) ? (
                 <Taken
                   command={commandOf(each, log)}
                   missionId={missionIdOf(each)}
@@ -80,11 +86,13 @@ function isRefused({ known }: Asked): boolean {
   return known.state === "refused" || (known.state === "final" && known.outcome === "refused");
 }
 
-/** Of these, success says only that the fleet service has taken a mission. */
-const missionMakers = ["CreateMission", "CreateMissionWorkflow", "AppendMission", "ChargeRobot"];
+/** Its outcome asks nobody to look at the robot. */
+function isSettled({ known }: Asked): boolean {
+  return known.state === "refused" || (known.state === "final" && known.outcome !== "unknown");
+}
 
-function isMissionTaken({ operation, known }: Asked): boolean {
-  return missionMakers.includes(operation) && known.state === "final" && known.outcome === "succeeded";
+function isTaken({ operation, known }: Asked): boolean {
+  return known.state === "final" && isMissionTaken({ operation, outcome: known.outcome });
 }
 
 /** What has become of a command's mission, as far as the robot shows it. */
@@ -97,36 +105,15 @@ function Taken(props: {
 }) {
   const { command, robot, isSilent } = props;
   const id = props.missionId ?? command?.mission_id ?? null;
-  const progress = robot === null || id === null ? "" : progressOf(robot, id);
-  const isOld = isSilent || robot?.mission?.quality !== "good";
-  const shown = { progress: isOld ? say("reason.last", { word: progress }) : progress };
+  const progress = progressText(robot, id, isSilent);
   if (command === null)
-    return progress === "" ? <Says of="asked.taken" /> : <Says of="asked.progress" {...shown} />;
+    return progress === "" ? <Says of="asked.taken" /> : <Says of="asked.progress" progress={progress} />;
   const link = <Link to={commandAddress(commandKey(command))}>{say("asked.command")}</Link>;
   return progress === "" ? (
     <Says of="asked.takenOf" command={link} />
   ) : (
-    <Says of="asked.progressOf" {...shown} command={link} />
+    <Says of="asked.progressOf" progress={progress} command={link} />
   );
-}
-
-/** Empty: the robot does not show this mission, or nothing of it yet. */
-function progressOf({ mission, idle }: Robot, missionId: string): string {
-  const own = mission?.state?.missions.find((each) => each.mission_id === missionId);
-  switch (own?.state) {
-    case "STATE_RUNNING":
-      return say(idle.reason === "MOVING" ? "asked.drives" : "asked.underWay");
-    case "STATE_PAUSED":
-      return say("asked.paused");
-    case "STATE_SUCCEEDED":
-      return say("asked.arrived");
-    case "STATE_FAILED":
-      return say("asked.failed");
-    case "STATE_CANCELED":
-      return say("asked.canceled");
-    default:
-      return "";
-  }
 }
 
 /** The robot's own state, as in its first line. */

@@ -3,10 +3,12 @@ import type { Command, Commands } from "../../northbound/web/api/command.ts";
 import { get } from "../api.ts";
 import { commandWord, operationText, saysText, sourceText } from "../fleet/command-words.ts";
 import { commandKey, MOST_COMMANDS, withCommands } from "../fleet/fleet.ts";
+import { isMissionTaken, progressText } from "../fleet/mission-progress.ts";
 import { type CommandFilter, commandAddress, robotAddress } from "../route.ts";
 import { say } from "../texts/texts.ts";
 import { usePage } from "./context.ts";
 import { Ago, Link, Table, Time, Word } from "./parts.tsx";
+import { Says } from "./says.tsx";
 
 /** The newest commands first: those in the gateway's memory, and those of the stream. */
 export function CommandLog(props: {
@@ -15,17 +17,16 @@ export function CommandLog(props: {
   readonly filter?: CommandFilter;
 }) {
   const { filter, robotId } = props;
-  const { remembered, problem } = useCommands();
+  const { remembered, problem, isRead } = useCommands();
   const isShown = (command: Command) =>
     filter === undefined ? command.robot_id === robotId : isWanted(command, filter);
   const shown = [...remembered.values()].filter(isShown).reverse();
   return (
     <>
       {problem !== "" && <p class="warning">{say("log.problem", { problem })}</p>}
-      {shown.length === 0 ? (
-        <p class="muted">{say("log.none", { caption: props.caption })}</p>
-      ) : (
-        <CommandTable {...props} commands={shown} />
+      {shown.length > 0 && <CommandTable {...props} commands={shown} />}
+      {shown.length === 0 && problem === "" && (
+        <p class="muted">{isRead ? say("log.none", { caption: props.caption }) : say("command.reading")}</p>
       )}
     </>
   );
@@ -77,7 +78,7 @@ function CommandTable({ caption, commands }: { caption: string; commands: readon
         cells: [
           <Link to={commandAddress(commandKey(command))}>{operationText(command)}</Link>,
           command.robot_id !== null && <Link to={robotAddress(command.robot_id)}>{command.robot_id}</Link>,
-          <Word {...commandWord(command)} />,
+          <State command={command} />,
           sourceText(command),
           // An act is done at once.
           <Ago iso={command.accepted_at ?? command.final_at} />,
@@ -88,6 +89,19 @@ function CommandTable({ caption, commands }: { caption: string; commands: readon
       }))}
     />
   );
+}
+
+/** Its stage or outcome; of a mission that the service has taken, also what the robot has made of it. */
+function State({ command }: { readonly command: Command }) {
+  const { store } = usePage();
+  const { robot_id: robotId, mission_id: missionId } = command;
+  const shown = <Word {...commandWord(command)} />;
+  if (robotId === null || !isMissionTaken(command)) return shown;
+  const robot = store.fleet.value?.robots.get(robotId)?.robot ?? null;
+  const progress = progressText(robot, missionId, store.silence.value !== null);
+  if (progress === "") return shown;
+  const link = <Link to={robotAddress(robotId)}>{progress}</Link>;
+  return <Says of="log.progress" state={shown} progress={link} />;
 }
 
 /** Whether a command is listed. Filters match parts of names, in any case. */

@@ -27,7 +27,7 @@ export function Command({ commandKey }: { readonly commandKey: string }) {
       <h1>
         {operationText(command)} <Word {...commandWord(command)} />
       </h1>
-      <p class="first">{meaningText(command).replace(/[^.]$/, "$&.")}</p>
+      <p class="first">{sentence(meaningText(command))}</p>
       {command.outcome === "unknown" && (
         <p class="warning">
           <Says
@@ -95,6 +95,11 @@ export function Command({ commandKey }: { readonly commandKey: string }) {
       </Card>
     </>
   );
+}
+
+/** A meaning begins with a small letter, and has no end. */
+function sentence(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`.replace(/[^.]$/, "$&.");
 }
 
 function stagesOf(command: CommandFacts): ReadonlyArray<readonly [string, string | null]> {

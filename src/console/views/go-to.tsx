@@ -80,6 +80,8 @@ export function useGoTo(robot: Robot, begin: (intent: Intent) => void) {
   const { ask } = usePage();
   const { problem, check, forget } = useCheck();
   const { robot_id: robotId } = robot;
+  // What was wrong may not be any more.
+  useEffect(forget, [goToBasisOf(robot)]);
   const goTo = async (name: string) => {
     const wanted = missionTo(robotId, name);
     if ((await check(wanted)) === null) return;
@@ -103,7 +105,8 @@ function Picker({ robot, pick }: { readonly robot: Robot; readonly pick: (name: 
   const field = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => field.current?.focus(), []);
-  const offered = useDestinations(robot).filter((name) => hasWords(text.value, [name]));
+  const known = useDestinations(robot);
+  const offered = (known ?? []).filter((name) => hasWords(text.value, [name]));
   const shown = offered.slice(0, MOST_OFFERED);
   const chosen = Math.min(at.value, shown.length - 1);
   useSignalEffect(() => {
@@ -163,15 +166,15 @@ function Picker({ robot, pick }: { readonly robot: Robot; readonly pick: (name: 
       {offered.length > shown.length && (
         <small>{say("goTo.more", { shown: shown.length, all: offered.length })}</small>
       )}
-      {offered.length === 0 && <small>{say("goTo.none")}</small>}
+      {offered.length === 0 && <small>{say(known === null ? "goTo.notKnown" : "goTo.none")}</small>}
       <small>{say("goTo.press")}</small>
     </div>
   );
 }
 
-/** The places of the robot's map, by the names that missions use. */
-function useDestinations({ place }: Robot): readonly string[] {
+/** The places of the robot's map, by the names that missions use; null: they are not known. */
+function useDestinations({ place }: Robot): readonly string[] | null {
   const { maps } = usePage();
-  const { map } = maps.known.value.get(place?.map_id ?? -1) ?? {};
-  return [...new Set((map?.points ?? []).map(pointName))].sort(byName);
+  const points = maps.known.value.get(place?.map_id ?? -1)?.map?.points ?? null;
+  return points && [...new Set(points.map(pointName))].sort(byName);
 }

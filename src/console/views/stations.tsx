@@ -4,6 +4,7 @@ import type { Station } from "../../northbound/web/api/floor.ts";
 import type { EndedLease } from "../../northbound/web/api/hold.ts";
 import { remove } from "../api.ts";
 import { byName } from "../fleet/list.ts";
+import { conveyorsText, nobodyComesText, nobodyHereText, stepText } from "../fleet/station-words.ts";
 import { alarmEmphasis, doubted } from "../fleet/words.ts";
 import type { Emphasis } from "../floor/scene.ts";
 import { robotAddress } from "../route.ts";
@@ -69,23 +70,14 @@ function StationCard({ station }: { readonly station: Station }) {
       <dl class={isSilent ? "facts unconfirmed" : "facts"}>
         <dt>{say("stations.here")}</dt>
         <dd>
-          <Here {...state} />
+          <Here station={station} isSilent={isSilent} />
         </dd>
         <dt>{say("stations.next")}</dt>
         <dd>
-          <Next {...state} />
+          <Next station={station} isSilent={isSilent} />
         </dd>
         <dt>{say("stations.conveyors")}</dt>
-        <dd>
-          {state.conveyors.length === 0
-            ? say("stations.noConveyors")
-            : state.conveyors
-                .map(({ index, loaded, rolling }) => {
-                  const load = loaded ? "loaded" : "empty";
-                  return say(`stations.${load}${rolling ? "Rolls" : "Stands"}`, { index });
-                })
-                .join("; ")}
-        </dd>
+        <dd>{conveyorsText(station, isSilent)}</dd>
         <dt>{say("stations.permit")}</dt>
         <dd>{permitText(permit)}</dd>
         <dt>{say("stations.cycles")}</dt>
@@ -119,34 +111,32 @@ function gravest(station: string, alarms: readonly AlarmView[] = []): Emphasis {
   return own.find((each) => each === "alarm") ?? own.find((each) => each === "abnormal") ?? "normal";
 }
 
-/** The step of the handshake that the station is in. */
-function stepText({ state, leases }: Station): string {
-  if (!state.valid) return say("stations.notKnown");
-  const { robot_here: robot, next_robot: next } = state;
-  if (robot === null) return next === null ? say("stations.empty") : say("stations.comes", { robot: next });
-  if (!state.arrived) return say("stations.notArrived", { robot });
-  if (state.conveyors.some(({ rolling }) => rolling)) return say("stations.rolls", { robot });
-  const isLeased = leases.some((lease) => lease.robot_id === robot);
-  return say(isLeased ? "stations.leased" : "stations.arrived", { robot });
+interface SeenProps {
+  readonly station: Station;
+  readonly isSilent: boolean;
 }
 
-function Here({ robot_here: here, robots_here: count }: Station["state"]) {
-  if (here === null) return <>{say("stations.nobody")}</>;
-  const robot = <Link to={robotAddress(here)}>{here}</Link>;
-  return count > 1 ? <Says of="stations.more" robot={robot} count={count - 1} /> : robot;
+function Here({ station, isSilent }: SeenProps) {
+  const { robot_here: here, robots_here: count } = station.state;
+  if (here === null) return <>{nobodyHereText(station, isSilent)}</>;
+  const link = <Link to={robotAddress(here)}>{here}</Link>;
+  const robot = count > 1 ? <Says of="stations.more" robot={link} count={count - 1} /> : link;
+  return isSilent ? <Says of="reason.last" word={robot} /> : robot;
 }
 
-function Next({ next_robot: next, next_robot_goals_before: goals, ...state }: Station["state"]) {
-  if (next === null) return <>{doubted(say("stations.nobodyComes"), state.next_robot_quality)}</>;
+function Next({ station, isSilent }: SeenProps) {
+  const { next_robot: next, next_robot_goals_before: goals, next_robot_quality: quality } = station.state;
+  if (next === null) return <>{nobodyComesText(station, isSilent)}</>;
   const robot = <Link to={robotAddress(next)}>{next}</Link>;
-  return (
+  const shown = (
     <>
       {goals === null && robot}
       {goals === 0 && <Says of="stations.straight" robot={robot} />}
       {goals !== null && goals > 0 && <Says of="stations.after" robot={robot} count={goals} />}
-      {doubted("", state.next_robot_quality)}
+      {doubted("", quality)}
     </>
   );
+  return isSilent ? <Says of="reason.last" word={shown} /> : shown;
 }
 
 function permitText({ required, given, reason }: Station["permit"]): string {

@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import type { Command } from "../../../src/northbound/web/api/command.ts";
+import { oneMission, standingRobot } from "../standing-robot.ts";
 import type { FakeGateway } from "./fake-gateway.ts";
 import { describePages } from "./page-harness.ts";
 
@@ -65,6 +66,42 @@ describePages("the log of commands", (pages) => {
     expect(await live.locator("time").count()).toBe(2);
     gateway.send("change", { at, commands: [command(3, { operation: "SkipGoal" })] });
     await expect.poll(() => live.locator("time").count()).toBe(3);
+  });
+
+  it("says nothing of the log before it is read", async () => {
+    let answer = () => {};
+    const asked = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const { page } = await pages.open("/commands", {
+      before: (opened) =>
+        opened.route("**/api/v1/commands?*", async (route) => {
+          await asked;
+          await route.continue();
+        }),
+    });
+    await page.getByText("Reading the log.").waitFor();
+    expect(await page.getByText("Commands, the newest first: none.").count()).toBe(0);
+    answer();
+    await page.getByText("Commands, the newest first: none.").waitFor();
+  });
+
+  it("shows of a mission that was taken whether the robot has arrived, and leads to the robot", async () => {
+    const going = command(3, { operation: "CreateMission", mission_id: "m1" });
+    const mission = oneMission({ mission_id: "m1" });
+    const moves = { ...standingRobot("cart-1").idle, reason: "MOVING" } as const;
+    const { page, gateway } = await pages.open("/commands", {
+      robots: [standingRobot("cart-1", { mission, idle: moves })],
+      prepare: (opened) => {
+        opened.commands = [going];
+      },
+    });
+    const row = page.getByRole("row", { name: /CreateMission/ });
+    await row.getByText("● succeeded → drives").waitFor();
+    const ended = oneMission({ mission_id: "m1", state: "STATE_SUCCEEDED" });
+    gateway.send("change", { at, robots: [{ robot_id: "cart-1", mission: ended }] });
+    await row.getByRole("link", { name: "arrived" }).click();
+    expect(new URL(page.url()).pathname).toBe("/robots/cart-1");
   });
 
   it("has its filter in the address, so that it can be shared", async () => {
