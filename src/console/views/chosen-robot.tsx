@@ -1,3 +1,4 @@
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { KnownRobot } from "../fleet/fleet.ts";
 import { alarmEmphasis, wordOf } from "../fleet/words.ts";
 import { robotAddress } from "../route.ts";
@@ -13,17 +14,26 @@ import { firstText, MainFacts } from "./robot-facts.tsx";
 export function ChosenRobot(props: {
   readonly known: KnownRobot;
   readonly press: Press;
+  /** It was chosen here, and not by the address that was opened. */
+  readonly takesFocus: boolean;
   readonly close: () => void;
 }) {
   const { store } = usePage();
-  const { known, press, close } = props;
+  const { known, press, takesFocus, close } = props;
   const { robot } = known;
   const silence = store.silence.value;
+  const heading = useRef<HTMLHeadingElement>(null);
+  useLayoutEffect(() => {
+    // On a small screen the page stays at the map.
+    if (takesFocus) heading.current?.focus({ preventScroll: true });
+  }, []);
   const active = robot.alarms.filter((alarm) => alarm.active);
   return (
     <section class="chosen-robot" aria-label={say("chosen", { robot: robot.robot_id })}>
       <div class="heading">
-        <h2>{robot.robot_id}</h2>
+        <h2 ref={heading} tabIndex={-1}>
+          {robot.robot_id}
+        </h2>
         <Word {...wordOf(robot, silence !== null)} />
         <span class="line-up">
           <Link class="button" to={robotAddress(robot.robot_id)}>
@@ -41,6 +51,7 @@ export function ChosenRobot(props: {
         <div key={alarm.id} class={`alert ${alarmEmphasis(alarm)}`}>
           <strong>{say("alarm.text", { name: word(alarm.code), text: alarm.text })}</strong>
           <span>{alarmTexts(alarm).advice}</span>
+          <span>{say("alarms.robots", { robots: alarmTexts(alarm).robots })}</span>
         </div>
       ))}
       <MainFacts known={known} silence={silence} />

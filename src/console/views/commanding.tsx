@@ -16,6 +16,7 @@ import { GoTo, type Press, useGoTo } from "./go-to.tsx";
 import { Icon } from "./icons.tsx";
 import { Link } from "./parts.tsx";
 import { type Intent, useSecondStep } from "./second-step.tsx";
+import { useNotice } from "./use-notice.ts";
 import { isAllowed, useRights } from "./use-rights.ts";
 
 /** A user who must stop a robot learns soon that this page cannot. */
@@ -30,7 +31,7 @@ export function Commanding(props: { readonly known: KnownRobot; readonly press?:
   return (
     <section class="commanding" aria-label={say("commanding", { robot: robot.robot_id })}>
       {own?.robot == null ? (
-        <Pause robotId={robot.robot_id} />
+        <Pause robot={robot} />
       ) : (
         <p class="says">{say("commanding.refused", { reason: own.robot })}</p>
       )}
@@ -116,11 +117,11 @@ type ButtonIntent = Intent & { readonly icon: IconName };
 
 /** A hold is a level: the same again changes nothing. */
 function useHolds(robot: Robot, rights: Rights) {
-  const problem = useSignal("");
+  const problem = useNotice();
   const set = async ({ label, path, body }: HoldAction) => {
-    problem.value = "";
+    problem.clear();
     const answer = await put<Holders>(path, body);
-    if ("problem" in answer) problem.value = say("hold.notTaken", { label, problem: answer.problem });
+    if ("problem" in answer) problem.show(say("hold.notTaken", { label, problem: answer.problem }));
   };
   const intents = holdActions(robot, rights).map(
     (action): ButtonIntent => ({
@@ -132,16 +133,19 @@ function useHolds(robot: Robot, rights: Rights) {
       send: () => void set(action),
     }),
   );
-  return { intents, problem: problem.value };
+  return { intents, problem: problem.text };
 }
 
 /**
  * One click, in a fixed place, also while the values are not live. The gateway decides what stops the robot:
  * its mission, its task chain, or both (docs/internals/decisions.md, A pause asks the gateway what to send).
  */
-function Pause({ robotId }: { readonly robotId: string }) {
-  const { ask, asked } = usePage();
-  const problem = useSignal("");
+function Pause({ robot: { robot_id: robotId } }: { readonly robot: Robot }) {
+  const { ask, asked, store } = usePage();
+  const problem = useNotice(() => {
+    const reason = store.fleet.value?.robots.get(robotId)?.robot.idle.reason;
+    return reason === "MOVING" || reason === "UNKNOWN";
+  });
   const isBegun = useSignal(false);
   const label = say("pause", { robot: robotId });
   const isAsked = asked.all.value.some((each) => each.label === label && isUnderWay(each));
@@ -149,11 +153,11 @@ function Pause({ robotId }: { readonly robotId: string }) {
     // A double click is one command.
     if (isBegun.peek()) return;
     isBegun.value = true;
-    problem.value = "";
+    problem.clear();
     const path = `/robots/${encodeURIComponent(robotId)}/pause`;
     const answer = await get<PausePlan>(path, undefined, PAUSE_MS);
-    if ("problem" in answer) problem.value = say("pause.notSent", { problem: answer.problem });
-    else if (answer.value.commands.length === 0) problem.value = say("pause.nothing");
+    if ("problem" in answer) problem.show(say("pause.notSent", { problem: answer.problem }));
+    else if (answer.value.commands.length === 0) problem.show(say("pause.nothing"));
     else for (const wanted of answer.value.commands) ask(robotId, label, wanted, answer.value.tick);
     isBegun.value = false;
   };
@@ -164,10 +168,10 @@ function Pause({ robotId }: { readonly robotId: string }) {
         {label}
       </button>{" "}
       <small>{say("pause.noStop")}</small>
-      {problem.value !== "" && (
+      {problem.text !== "" && (
         <span class="wrong" role="status">
           {" "}
-          {problem.value}
+          {problem.text}
         </span>
       )}
     </div>

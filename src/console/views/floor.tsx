@@ -22,6 +22,7 @@ import { RobotList } from "./robot-list.tsx";
 export function Floor(props: { readonly mapId: number | null; readonly chosenId: string | null }) {
   const { store, maps, themes, go, now } = usePage();
   const press = useRef<Press["current"]>(null);
+  const chosenHere = useRef<string | null>(null);
   const fleet = store.fleet.value;
   const listing = store.listing.value;
   const mapId = fleet === null ? null : shownMapId(fleet, props);
@@ -41,6 +42,7 @@ export function Floor(props: { readonly mapId: number | null; readonly chosenId:
   if (fleet === null || listing === null || state === null) return null;
   const choose = (robotId: string) => {
     const isChosen = robotId === props.chosenId;
+    chosenHere.current = isChosen ? null : robotId;
     // It may be on another map than the shown one.
     const itsMap = fleet.robots.get(robotId)?.robot.place?.map_id ?? mapId;
     go(isChosen ? floorAddress(mapId, null) : floorAddress(itsMap, robotId), "replace");
@@ -72,6 +74,7 @@ export function Floor(props: { readonly mapId: number | null; readonly chosenId:
             key={chosen.robot.robot_id}
             known={chosen}
             press={press}
+            takesFocus={chosenHere.current === chosen.robot.robot_id}
             close={() => choose(chosen.robot.robot_id)}
           />
         )}

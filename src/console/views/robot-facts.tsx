@@ -15,6 +15,7 @@ import {
   wallTimeMs,
 } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
+import { Icon } from "./icons.tsx";
 import { Charge, Link, Time } from "./parts.tsx";
 import { Says } from "./says.tsx";
 
@@ -49,14 +50,19 @@ export function MainFacts({ known, silence }: FactsProps) {
   return (
     <dl class={silence === null ? "facts" : "facts unconfirmed"}>
       <dt>{say("facts.mission")}</dt>
-      <dd>{currentGoalText(robot)}</dd>
+      <dd>
+        {currentGoalText(robot)}{" "}
+        <TagsOf robotId={robot.robot_id} name={say("facts.mission")} text="mission" />
+      </dd>
       <dt>{say("facts.place")}</dt>
       <dd>
-        <Place known={known} silence={silence} />
+        <Place known={known} silence={silence} />{" "}
+        <TagsOf robotId={robot.robot_id} name={say("facts.place")} text="position" />
       </dd>
       <dt>{say("facts.battery")}</dt>
       <dd>
-        <Battery battery={robot.battery} />
+        <Battery battery={robot.battery} />{" "}
+        <TagsOf robotId={robot.robot_id} name={say("facts.battery")} text="battery" />
       </dd>
       {hold.held && <dt>{say("facts.hold")}</dt>}
       {hold.held && <dd>{say("facts.heldBy", { by: hold.by.join(", ") })}</dd>}
@@ -86,11 +92,13 @@ export function Facts({ known, silence }: FactsProps) {
         <Place known={known} silence={silence} />{" "}
         {place !== null && (
           <Link to={floorAddress(place.map_id, robot.robot_id)}>{say("facts.onFloor")}</Link>
-        )}
+        )}{" "}
+        <TagsOf robotId={robot.robot_id} name={say("facts.place")} text="position" />
       </dd>
       <dt>{say("facts.battery")}</dt>
       <dd>
-        <Battery battery={robot.battery} />
+        <Battery battery={robot.battery} />{" "}
+        <TagsOf robotId={robot.robot_id} name={say("facts.battery")} text="battery" />
       </dd>
       <dt>{say("facts.hold")}</dt>
       <dd>{hold.held ? say("facts.heldBy", { by: hold.by.join(", ") }) : say("facts.noHold")}</dd>
@@ -123,6 +131,16 @@ export function Facts({ known, silence }: FactsProps) {
             })}
       </dd>
     </dl>
+  );
+}
+
+/** Leads from a value to its tags, in both protocols. */
+function TagsOf({ robotId, name, text }: { robotId: string; name: string; text: string }) {
+  return (
+    <Link class="tag-link" to={tagsAddress({ robot: robotId, text })}>
+      <Icon name="tags" />
+      <span class="unseen">{say("facts.tagsOf", { name, robot: robotId })}</span>
+    </Link>
   );
 }
 

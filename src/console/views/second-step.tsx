@@ -10,6 +10,7 @@ import { say } from "../texts/texts.ts";
 import { ageMs, agoText, elapsedMs, type Moment } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
 import { Says } from "./says.tsx";
+import { useNotice } from "./use-notice.ts";
 
 /** A second step lapses after this time. */
 const LAPSE_MS = 15_000;
@@ -47,7 +48,7 @@ interface FirstStep {
 export function useSecondStep() {
   const { store, now } = usePage();
   const first = useSignal<FirstStep | null>(null);
-  const lapsed = useSignal("");
+  const lapsed = useNotice();
   const robotOf = (robotId: string | null) => store.fleet.value?.robots.get(robotId ?? "")?.robot;
   useSignalEffect(() => {
     const step = first.value;
@@ -60,12 +61,12 @@ export function useSecondStep() {
     const step = first.peek();
     if (step === null) return;
     first.value = null;
-    lapsed.value = say("step.lapsed", { label: step.intent.label, reason });
+    lapsed.show(say("step.lapsed", { label: step.intent.label, reason }));
   }
   return {
     end,
     begin(intent: Intent) {
-      lapsed.value = "";
+      lapsed.clear();
       first.value = { intent, basis: basisText(intent, robotOf(intent.robotId)), at: now() };
     },
     step: (
@@ -79,7 +80,7 @@ export function useSecondStep() {
             }}
           />
         )}
-        {lapsed.value !== "" && <p role="status">{lapsed.value}</p>}
+        {lapsed.text !== "" && <p role="status">{lapsed.text}</p>}
       </>
     ),
   };

@@ -42,6 +42,73 @@ describePages("beside the map", (pages) => {
     expect(new URL(page.url()).search).toBe("?map=1");
   });
 
+  it("has the focus on its heading when it is chosen, by a click or by a key, and not when it is opened", async () => {
+    const { page } = await open("/");
+    const focused = () => page.evaluate("document.activeElement?.textContent");
+    const row = page.getByRole("list", { name: "Robots" }).getByRole("button");
+    await row.click();
+    await expect.poll(focused).toBe("cart-1");
+    await chosen(page).getByRole("button", { name: "Close" }).click();
+    await row.press("Enter");
+    await expect.poll(focused).toBe("cart-1");
+    await page.reload();
+    await chosen(page).waitFor();
+    expect(await focused()).not.toBe("cart-1");
+  });
+
+  it("keeps the stop in sight at 1280 x 800, however far the panel is scrolled", async () => {
+    const alarms = Array.from({ length: 8 }, (_, at) => ({ ...flatBattery, id: `a${at}` }));
+    const { page } = await pages.open("/?robot=cart-1", {
+      robots: [standingRobot("cart-1", { alarms })],
+      viewport: { width: 1_280, height: 800 },
+    });
+    const panel = chosen(page);
+    const pause = panel.getByRole("button", { name: "Pause cart-1" });
+    await pause.waitFor();
+    for (const share of [0, 0.5, 1]) {
+      await panel.evaluate((element, part) => {
+        element.scrollTop = part * element.scrollHeight;
+      }, share);
+      const [box, stop] = [await panel.boundingBox(), await pause.boundingBox()];
+      expect(stop?.y).toBeGreaterThanOrEqual(box?.y ?? Number.NaN);
+      const bottom = (box?.y ?? Number.NaN) + (box?.height ?? Number.NaN);
+      expect((stop?.y ?? Number.NaN) + (stop?.height ?? Number.NaN)).toBeLessThanOrEqual(bottom);
+    }
+  });
+
+  it("drops a notice and an ended command when they speak of the past", async () => {
+    const { page, gateway } = await pages.open("/?robot=cart-1", { before: ({ clock }) => clock.install() });
+    const pause = page.getByRole("button", { name: "Pause cart-1" });
+    await pause.click();
+    const notice = chosen(page).getByText("nothing was sent: neither a mission");
+    await notice.waitFor();
+    await page.clock.fastForward(31_000);
+    await notice.waitFor({ state: "detached" });
+    gateway.answer = succeeded;
+    gateway.pause = [{ operation: "PauseRobot", request: { amrId: 101 } }];
+    await pause.click();
+    const ended = chosen(page).getByText(/Pause cart-1: succeeded/);
+    await ended.waitFor();
+    await page.clock.fastForward(601_000);
+    await ended.waitFor({ state: "detached" });
+  });
+
+  it("leads from a value to its tags by one click", async () => {
+    const { page } = await open();
+    await chosen(page).getByRole("link", { name: "Tags of Battery of cart-1" }).click();
+    const { pathname, search } = new URL(page.url());
+    expect(pathname + search).toBe("/tags?text=battery&robot=cart-1");
+  });
+
+  it("has no list of places while those of its map are not known", async () => {
+    const { page } = await open("/?robot=cart-1", (gateway) => {
+      gateway.map = { ...gateway.map, points: null };
+    });
+    await page.getByRole("button", { name: "Go to…" }).click();
+    await page.getByText("The places of its map are not known.").waitFor();
+    expect(await page.getByText("No place on its map is called so.").count()).toBe(0);
+  });
+
   it("is sent to a place that is found by letters, by the keyboard alone", async () => {
     const { page, gateway } = await open();
     gateway.answer = succeeded;
