@@ -16,7 +16,7 @@ export async function opcua(
   run: Run,
   { link, state, stages, fanOut, commands, catalogue, trends }: Core,
 ): Promise<OpcUaServer> {
-  const { surroundings, work, sessionId, stores, reloads, cluster } = run;
+  const { config, surroundings, work, sessionId, stores, reloads, cluster } = run;
   // Loaded here: a gateway without OPC UA starts in two thirds of the time, and needs less memory.
   const { createOpcUaServer } = await import("../northbound/opcua/server.ts");
   const { dispatcher, intake } = commands;
@@ -49,6 +49,7 @@ export async function opcua(
       permits: dispatcher.permits,
       holds: dispatcher.holds,
       batteries: trends,
+      batteryLimits: config.alarms.battery.now,
       alarms: { storeProblem: stages.alarmStore.storeProblem, shown: stages.alarms.visibleAlarms },
     },
     timeRequest: (task) => work.time("opcua", task),

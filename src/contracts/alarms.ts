@@ -45,3 +45,9 @@ export interface ActiveAlarms {
   /** The alarms now; later ones come as changes. */
   shown(source: AlarmSource): VisibleAlarms;
 }
+
+/** Charge at which a robot's battery is low, and critical. Percent. */
+export interface BatteryLimits {
+  readonly low: number;
+  readonly critical: number;
+}

@@ -1,3 +1,4 @@
+import type { BatteryLimits } from "../contracts/alarms.ts";
 import type { AlarmCode, AlarmSource } from "../domain/alarm.ts";
 import type { AlarmCondition } from "../domain/alarm-instance.ts";
 import { amrExceptionOf, exceptionText, isException } from "../domain/amr-exception.ts";
@@ -14,12 +15,6 @@ import type { Presence, RobotId } from "../domain/robot.ts";
 import type { Live } from "../platform/live.ts";
 import type { Log } from "../platform/log.ts";
 import type { AlarmRegistry } from "./alarm-registry.ts";
-
-/** Charge at which a robot's battery is low, and critical. Percent. */
-export interface BatteryLimits {
-  readonly low: number;
-  readonly critical: number;
-}
 
 const HYSTERESIS_PERCENT = 5;
 const LONGEST_TEXT = 500;

@@ -1,10 +1,10 @@
-import type { VisibleAlarms } from "../contracts/alarms.ts";
+import type { BatteryLimits, VisibleAlarms } from "../contracts/alarms.ts";
 import type { Stage } from "../contracts/stage.ts";
 import { type Alarm, type AlarmSource, alarmSourceKey, byUrgency, ofGateway } from "../domain/alarm.ts";
 import type { StateChange } from "../domain/change.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Live } from "../platform/live.ts";
-import { type BatteryLimits, createAlarmConditions } from "./alarm-conditions.ts";
+import { createAlarmConditions } from "./alarm-conditions.ts";
 import type { AlarmRegistry } from "./alarm-registry.ts";
 import type { AlarmStore } from "./alarm-store.ts";
 

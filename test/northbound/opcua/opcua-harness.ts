@@ -76,7 +76,7 @@ export function opcUaOptions(changed: Partial<Given<OpcUaOptions>> = {}): OpcUaO
 type Changed = Partial<
   Omit<OpcUaParts, "commands" | "views"> &
     Omit<OpcUaCommands, "commander" | "stopRequest"> &
-    Pick<OpcUaViews, "alarms" | "batteries" | "facts" | "cluster">
+    Pick<OpcUaViews, "alarms" | "batteries" | "batteryLimits" | "facts" | "cluster">
 > &
   Pick<TestTargets, "resetCounters" | "userRights"> & {
     /** Of the facts, unless they are given. */
@@ -101,6 +101,7 @@ export function opcUaParts({
   permits = noPermits,
   alarms = noAlarms,
   batteries = noBatteries,
+  batteryLimits = () => ({ low: 20, critical: 10 }),
   cluster = null,
   catalogue = fakeCatalogue(),
   rights,
@@ -124,7 +125,7 @@ export function opcUaParts({
       catalogue,
       stopRequest,
     },
-    views: { facts, stations, permits, holds, alarms, batteries, cluster },
+    views: { facts, stations, permits, holds, alarms, batteries, batteryLimits, cluster },
     openMemory: createFakeDisk().open,
     clock,
     random: () => 0.5,

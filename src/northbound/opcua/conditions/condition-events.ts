@@ -1,4 +1,5 @@
 import type { AddressSpace, UAEventType, UAObject } from "node-opcua";
+import type { BatteryLimits } from "../../../contracts/alarms.ts";
 import type { Alarm } from "../../../domain/alarm.ts";
 import { FLEET_NAMESPACE_INDEX } from "../fleet-nodeset.ts";
 import { type ConditionKind, conditionKind, conditionTypes } from "../model/conditions.ts";
@@ -30,6 +31,7 @@ export function createConditionEvents(
   addressSpace: AddressSpace,
   registry: ConditionRegistry,
   places: Pick<ConditionPlaces, "of">,
+  batteryLimits: () => BatteryLimits,
 ): ConditionEvents {
   const types = new Map<ConditionKind, UAEventType>();
 
@@ -45,7 +47,7 @@ export function createConditionEvents(
   function eventOf(state: ConditionState): SourcedEvent {
     const place = places.of(state);
     const type = typeOf(state.name);
-    const values = conditionFields(state, place, type.nodeId);
+    const values = conditionFields(state, place, type.nodeId, batteryLimits());
     return { source: place.source, event: new ComputedEvent(type, place.conditionId, values) };
   }
 

@@ -1,4 +1,5 @@
 import { DataType, LocalizedText, NodeId, NodeIdType, StatusCodes, Variant } from "node-opcua";
+import type { BatteryLimits } from "../../../contracts/alarms.ts";
 import { alarmRule } from "../../../domain/alarm.ts";
 import { holderName } from "../../../domain/hold.ts";
 import { FLEET_NAMESPACE_INDEX } from "../fleet-nodeset.ts";
@@ -14,6 +15,7 @@ interface FieldInput {
   readonly place: ConditionPlace;
   /** The NodeId of its type. */
   readonly type: NodeId;
+  readonly limits: BatteryLimits;
 }
 
 type Field = (input: FieldInput) => Variant;
@@ -75,6 +77,8 @@ const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
   ...twoState("OutOfServiceState", "Out of Service", "In Service", ({ place }) => place.isOutOfService),
   ["LimitState.CurrentState", ({ state }) => levelOf(state)?.text ?? nothing],
   ["LimitState.CurrentState.Id", ({ state }) => levelOf(state)?.id ?? nothing],
+  ["LowLimit", (input) => limitOf(input, "low")],
+  ["LowLowLimit", (input) => limitOf(input, "critical")],
   ["NormalState", ({ state }) => (conditionKind(state.name) === "battery" ? nothing : noNode)],
   [`${FLEET_NAMESPACE_INDEX}:Cause`, ({ state }) => string(alarmRule(state.alarm.code).cause)],
   [`${FLEET_NAMESPACE_INDEX}:Advice`, ({ state }) => string(alarmRule(state.alarm.code).advice)],
@@ -85,8 +89,13 @@ const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
  *
  * @param type the NodeId of its type
  */
-export function conditionFields(state: ConditionState, place: ConditionPlace, type: NodeId): EventValues {
-  const input = { state, place, type };
+export function conditionFields(
+  state: ConditionState,
+  place: ConditionPlace,
+  type: NodeId,
+  limits: BatteryLimits,
+): EventValues {
+  const input = { state, place, type, limits };
   return { paths: () => fields.keys(), get: (path) => fields.get(path)?.(input) };
 }
 
@@ -115,6 +124,11 @@ function activityChangedAtMs({ isActive, alarm, changedAtMs }: ConditionState): 
 function levelOf({ name, alarm, isActive }: ConditionState) {
   if (conditionKind(name) !== "battery" || !isActive) return null;
   return alarm.code === "BATTERY_CRITICAL" ? levels.lowLow : levels.low;
+}
+
+/** Percent. */
+function limitOf({ state, limits }: FieldInput, name: keyof BatteryLimits): Variant {
+  return conditionKind(state.name) === "battery" ? variant(DataType.Double, limits[name]) : nothing;
 }
 
 function classOf(number: number, name: string) {

@@ -54,6 +54,10 @@ export class ComputedEvent {
     this.#values = values;
   }
 
+  get isOfCondition(): boolean {
+    return this.#conditionId !== null;
+  }
+
   /** What the filter selects of it; null: the filter does not let it through. */
   select({ selectClauses, whereClause }: EventFilter): Variant[] | null {
     const hasConditions = (whereClause.elements ?? []).length > 0;

@@ -42,7 +42,9 @@ type EventSpace = AddressSpace & {
 };
 
 /** Events which report that other events of an item were discarded. They do not count as its events. */
-const overflows = new WeakSet<EventFieldList>();
+const notices = new WeakSet<EventFieldList>();
+/** Events of conditions that wait in queues. */
+const ofConditions = new WeakSet<EventFieldList>();
 /** How node-opcua itself delivers an event; null: it does everywhere. */
 let deliver: Delivery["_on_opcua_event"] | null = null;
 
@@ -50,9 +52,9 @@ let deliver: Delivery["_on_opcua_event"] | null = null;
  * Keeps an error in a client's filter away from the code that raises an event, and from later listeners:
  * node-opcua 2.182 throws if a filter compares with a ByteString that is null. Such a filter lets no event
  * through. And an item whose queue was too short gets an EventQueueOverflowEvent (OPC UA part 4, 5.12.1.5),
- * which node-opcua lacks. And an item gets each event that comes after the answer to its creation: node-opcua
- * begins to listen a turn later, when the client may have the answer already. And audit events are for
- * engineers alone.
+ * which node-opcua lacks; and a RefreshRequiredEvent, if it has lost conditions. And an item gets each event
+ * that comes after the answer to its creation: node-opcua begins to listen a turn later, when the client may
+ * have the answer already. And audit events are for engineers alone.
  */
 export function deliverEvents(): void {
   if (deliver !== null) return;
@@ -72,30 +74,62 @@ export function deliverEvents(): void {
     const type = event instanceof ComputedEvent ? event.type : event.getEventDataSource();
     if (!mayReceive(this._getSession()?.sessionContext ?? null, type)) return;
     try {
-      if (event instanceof ComputedEvent) enqueue(this, event.select(this.filter));
+      if (event instanceof ComputedEvent) putComputed(this, event);
       else deliverAsBefore.call(this, event);
     } catch {
       // Only this item's client could mend its filter, and an accepted filter has no way to report an error.
     }
   };
   item._enqueue_event = function (fields) {
-    const { queue, queueSize, discardOldest, clientHandle } = this;
-    const event = new EventFieldList({ clientHandle, eventFields: fields });
-    const index = queue.findIndex((each) => overflows.has(each));
-    const count = queue.length - (index < 0 ? 0 : 1);
-    // At the beginning if the oldest events were discarded, otherwise at the end.
-    if (count < queueSize) queue.splice(discardOldest || index < 0 ? queue.length : index, 0, event);
-    else {
-      if (index < 0) queue.splice(discardOldest ? 0 : queue.length, 0, overflowOf(this));
-      if (discardOldest) queue.splice(1, 1);
-      else queue.splice(queue.length - 2, 1);
-      queue.splice(discardOldest ? queue.length : queue.length - 1, 0, event);
-    }
+    put(this, fieldList(this, fields));
   };
 }
 
-function enqueue(item: EventItem, fields: Fields | null): void {
-  if (fields !== null) (item as EventItem & Delivery)._enqueue_event(fields);
+/** Puts an event into the queue of its item. Above the queue's size an event is discarded. */
+function put(item: EventItem, event: EventFieldList): void {
+  const { queue, queueSize, discardOldest } = item;
+  const noticeCount = countNotices(item);
+  if (queue.length - noticeCount < queueSize) {
+    queue.splice(discardOldest ? queue.length : queue.length - noticeCount, 0, event);
+    return;
+  }
+  const [lost] = discardOldest
+    ? queue.splice(noticeCount, 1)
+    : queue.splice(queue.length - noticeCount - 1, 1, event);
+  if (discardOldest) queue.push(event);
+  if (noticeCount === 0) addNotice(item, "EventQueueOverflowEventType", "events were discarded");
+  // After an overflow, there is at most this notice.
+  if (lost !== undefined && ofConditions.has(lost) && countNotices(item) < 2)
+    addNotice(item, "RefreshRequiredEventType", "conditions were discarded: call ConditionRefresh");
+}
+
+/** Notices are at the begin of a queue whose oldest events are discarded, otherwise at its end. */
+function countNotices({ queue, discardOldest }: EventItem): number {
+  let count = 0;
+  for (const each of discardOldest ? queue : queue.toReversed()) {
+    if (!notices.has(each)) break;
+    count += 1;
+  }
+  return count;
+}
+
+function addNotice(item: EventItem, typeName: string, message: string): void {
+  const notice = fieldList(item, serverEvent(item, typeName, message));
+  const { queue, discardOldest } = item;
+  queue.splice(discardOldest ? countNotices(item) : queue.length, 0, notice);
+  notices.add(notice);
+}
+
+function fieldList({ clientHandle }: EventItem, eventFields: Fields): EventFieldList {
+  return new EventFieldList({ clientHandle, eventFields });
+}
+
+function putComputed(item: EventItem, event: ComputedEvent): void {
+  const fields = event.select(item.filter);
+  if (fields === null) return;
+  const list = fieldList(item, fields);
+  if (event.isOfCondition) ofConditions.add(list);
+  put(item, list);
 }
 
 /** Delivers an event to one item alone, if its filter lets it through. */
@@ -105,14 +139,7 @@ export function deliverTo(item: EventItem, event: ComputedEvent): void {
 
 /** Delivers an event of the server itself to one item alone, whatever its filter lets through. */
 export function notifyItem(item: EventItem, typeName: string, message: string): void {
-  if (item.node !== null) enqueue(item, serverEvent(item, typeName, message));
-}
-
-function overflowOf(item: EventItem): EventFieldList {
-  const eventFields = serverEvent(item, "EventQueueOverflowEventType", "events were discarded");
-  const overflow = new EventFieldList({ clientHandle: item.clientHandle, eventFields });
-  overflows.add(overflow);
-  return overflow;
+  if (item.node !== null) put(item, fieldList(item, serverEvent(item, typeName, message)));
 }
 
 /** The fields that the item selects of an event of the server itself. */

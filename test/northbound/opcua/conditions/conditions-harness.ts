@@ -53,7 +53,7 @@ const fields = [
   ],
   ...["Comment", "ClientUserId", "LastSeverity", "Quality", "InputNode", "ConditionClassName"],
   ...["OutOfServiceState.Id", "SuppressedOrShelved", "LimitState.CurrentState", "ConfirmedState.Id"],
-  ...["2:Cause", "2:Advice"],
+  ...["LowLimit", "LowLowLimit", "2:Cause", "2:Advice"],
 ];
 
 /** The select clause of the ConditionId. */
@@ -66,6 +66,8 @@ const conditionId = new SimpleAttributeOperand({
 export interface ConditionsHarness extends AsyncDisposable {
   readonly running: RunningServer;
   readonly registry: AlarmRegistry;
+  /** Those of the configuration, in percent. */
+  readonly limits: { low: number; critical: number };
   readonly refused: readonly Parameters<RefusalAudit["refused"]>[];
   /** Hands over what has become of the alarms. */
   publish(): void;
@@ -122,8 +124,10 @@ export async function startConditions(
     isOutOfService: source.kind === "robot" && registry.isOutOfService(source.robotId),
   });
   const alarms = { storeProblem, shown };
+  const limits = { low: 20, critical: 10 };
   const running = await startServer(options, {
     ...{ alarms, acts, catalogue },
+    batteryLimits: () => limits,
     openMemory: disk.open,
   });
   running.server.write({ changes: robotIds.map((id) => robotChange(id, "good")), events: [] });
@@ -135,7 +139,7 @@ export async function startConditions(
   }
 
   return {
-    ...{ running, registry, refused, publish },
+    ...{ running, registry, limits, refused, publish },
     set(source, code, holds, text = "found") {
       registry.state(source, code, { holds, text });
       publish();

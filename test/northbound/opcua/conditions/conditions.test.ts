@@ -73,17 +73,19 @@ it("follows an alarm to its end, each change under an EventId of its own", async
 it("has one condition for a low and a critical battery", async () => {
   harness.set(robot("r1"), "BATTERY_LOW", true, "20 %");
   await all.until(named("BATTERY"));
+  Object.assign(harness.limits, { low: 25, critical: 12 });
   harness.registry.state(robot("r1"), "BATTERY_CRITICAL", { holds: true, text: "10 %" });
   await new Promise((resolve) => setTimeout(resolve, 2_050));
   harness.publish();
   await all.until(({ Severity }) => Severity === 600);
   const shown = all.events.map((event) => [
     ...[event.ConditionId, event.EventType, event["LimitState.CurrentState"], event.LastSeverity],
+    ...[event.LowLimit, event.LowLowLimit],
   ]);
   const [id, type] = ["ns=2;s=Robots.r1.Alarms.BATTERY", "ns=2;s=BatteryAlarmType"];
   expect(shown).toEqual([
-    [id, type, "Low", 0],
-    [id, type, "LowLow", 300],
+    [id, type, "Low", 0, 20, 10],
+    [id, type, "LowLow", 300, 25, 12],
   ]);
   expect(await all.refresh()).toEqual([all.events[1]]);
 });

@@ -45,6 +45,19 @@ it("gives all retained conditions, also to a client with a short queue", async (
   expect(conditionIds(await short.refresh())).toEqual(expected);
 });
 
+it("is asked for by a RefreshRequiredEvent when a queue was too short for conditions", async () => {
+  const short = await listen(ann, { queueSize: 10 });
+  for (const robotId of robots)
+    harness.registry.state(robot(robotId), "ROBOT_LOST", { holds: true, text: "news" });
+  harness.publish();
+  await expect.poll(() => short.events.length).toBe(12);
+  const [first, second, ...rest] = short.events;
+  const types = ["EventQueueOverflowEventType", "RefreshRequiredEventType"];
+  expect([first?.EventType, second?.EventType]).toEqual(types.map((name) => resolveNodeId(name).toString()));
+  expect(rest.map(({ ConditionName }) => ConditionName)).toEqual(Array(10).fill("ROBOT_LOST"));
+  expect(conditionIds(await short.refresh())).toEqual(expected);
+});
+
 it("is not seen by another subscription, and refuses another session's", async () => {
   const [own, other] = [await listen(ann), await listen(await harness.client("tv"))];
   expect(await own.refresh()).toHaveLength(robots.length);
