@@ -5,7 +5,7 @@ import type { EventFacts } from "../node-opcua/raise-event.ts";
 /** An event's message and severity. */
 type Text = Pick<EventFacts, "message" | "severity">;
 
-/** The severities of events (docs/opcua-reference.md, Events). Alarms have their own. */
+/** The severities of events (docs/opcua-scada.md, Events). Alarms have their own. */
 export const severities = { information: 100, warning: 400, failure: 600 } as const;
 
 type MissionEvent = Extract<FleetEvent, { kind: "mission" }>;
