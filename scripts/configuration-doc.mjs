@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { configJsonSchema, configSchema } from "../.build/config/schema.js";
 import { liveKeys } from "../.build/config/schema-walk.js";
-import { effects, foot, head } from "./configuration-texts.mjs";
+import { effects, head } from "./configuration-texts.mjs";
 import { wrapMarkdown } from "./wrap.mjs";
 
 const path = join(dirname(fileURLToPath(import.meta.url)), "..", "docs", "configuration.md");
@@ -48,11 +48,13 @@ function reloadOf(key) {
   return own.includes("gone") ? " ↻ entries" : " ↻ new";
 }
 
-function row(key, schema, isNeeded) {
+/** @param pair the key of the private key that belongs to it, or null */
+function row(key, schema, isNeeded, pair = null) {
   const values = [isNeeded ? "needed" : "", ...valuesOf(key, schema)].filter(Boolean).join(", ");
   const text = (schema.description ?? "").replace(/ ?A reload changes it\.$/, "").replaceAll("|", "\\|");
-  const said = text.replace(/<([^>]+)>/g, "`<$1>`").replace(/ \(PEM\)/g, "");
-  return `| ${code(key)}${reloadOf(key)} | ${[values, said].filter(Boolean).join(". ") || "one entry"} |`;
+  const said = text.replace(/<([^>]+)>/g, "`<$1>`").replace(/ \(PEM files?\)/g, "");
+  const names = pair === null ? code(key) : `${code(key)}, ${code(pair)}`;
+  return `| ${names}${reloadOf(key)} | ${[values, said].filter(Boolean).join(". ") || "one entry"} |`;
 }
 
 /** Every listener has the same two keys, which the page explains once. */
@@ -60,11 +62,17 @@ function listenRow(key, { properties: { host, port } }) {
   return `| ${code(`${key}.host`)}, ${code(`${key}.port`)}${reloadOf(key)} | ${bold(host.default)}, ${bold(port.default)} |`;
 }
 
+/** Whether it is the private key of the certificate before it, which has a row for both. */
+const isOfPair = (child) => child?.description?.startsWith("Its key") === true;
+
 function rows(key, schema) {
-  const own = Object.entries(schema.properties ?? {}).flatMap(([name, child]) => {
+  const own = Object.entries(schema.properties ?? {}).flatMap(([name, child], at, all) => {
     if (name === "listen") return [listenRow(`${key}.listen`, child)];
+    if (isOfPair(child)) return [];
+    const [next, following] = all[at + 1] ?? [];
+    const pair = isOfPair(following) ? `${key}.${next}` : null;
     const isNeeded = schema.required?.includes(name) && child.type !== "object";
-    return [row(`${key}.${name}`, child, isNeeded), ...rows(`${key}.${name}`, child)];
+    return [row(`${key}.${name}`, child, isNeeded, pair), ...rows(`${key}.${name}`, child)];
   });
   const entry = schema.additionalProperties;
   if (typeof entry === "object") own.push(...entryRows(`${key}.*`, entry));
@@ -86,7 +94,7 @@ function section([key, schema]) {
 
 ${text}${reload}
 
-| key | default, values; meaning |
+| key | |
 |---|---|
 ${rows(key, schema).join("\n")}
 `;
@@ -104,7 +112,7 @@ const effectRows = effects.map(
   ({ keys, does }) => `| ${keys.map((key) => `\`${key}\``).join(", ")} | ${does} |`,
 );
 const sections = Object.entries(configJsonSchema().properties).map(section);
-const text = wrapMarkdown(`${head(effectRows.join("\n"))}${sections.join("")}${foot}`);
+const text = wrapMarkdown(`${head(effectRows.join("\n"))}${sections.join("")}`);
 
 if (!process.argv.includes("--check")) {
   writeFileSync(path, text);

@@ -8,15 +8,15 @@ export const alarmsSection = z
     battery: live(
       z
         .strictObject({
-          low: count(1, 99, 20, "Percent of charge at which BATTERY_LOW is raised."),
-          critical: count(0, 98, 10, "Percent of charge at which BATTERY_CRITICAL is raised."),
+          low: count(1, 99, 20, "Percent of charge for BATTERY_LOW."),
+          critical: count(0, 98, 10, "Percent of charge for BATTERY_CRITICAL."),
         })
         .prefault({})
-        .describe("An alarm ends when the robot is charged, or has 5 % more."),
+        .describe("An alarm ends when the robot charges, or has 5 % more."),
     ),
   })
   .prefault({})
-  .describe("The limits of alarms.");
+  .describe("Limits of alarms.");
 
 type AlarmsSection = z.output<typeof alarmsSection>;
 

@@ -16,25 +16,25 @@ const member = z.strictObject({
     .regex(/^[a-z][a-z0-9+.-]*:[^\s,]+$/i, { error: "write a URI, as urn:box-a:fleetgate" })
     .optional()
     .describe(
-      "The application URI of the box's OPC UA server, which no other box has. Needed with opcua. A certificate of opcua.certificate must name it.",
+      "Application URI of the box's OPC UA server, unique. Needed with opcua; opcua.certificate must name it.",
     ),
   opcuaUrl: z
     .string()
     .regex(/^opc\.tcp:\/\/[^\s/]+:\d{1,5}$/i, { error: "write opc.tcp://host:port" })
     .optional()
-    .describe("The address of that server for clients: the other box names it in FindServers."),
+    .describe("Address of that server for clients, in FindServers of the other box."),
 });
 
 /** `cluster:` two boxes that are one gateway, and etcd, which they share. */
 export const clusterSection = z
   .strictObject({
     name: shortName.describe(
-      "Name of the cluster: the gateways of one name are one gateway. Their keys in etcd begin with /fleetgate/<name>/.",
+      "Gateways of one name are one gateway. Their keys in etcd begin with /fleetgate/<name>/.",
     ),
-    member: shortName.describe("Which of the members this box is."),
+    member: shortName.describe("This box."),
     members: z
       .record(shortName, member)
-      .describe("The two boxes, by name: the same, in the same order, in both configurations."),
+      .describe("The two boxes, by name: in both configurations the same, in the same order."),
     etcd: z
       .strictObject({
         endpoints: z
@@ -46,23 +46,21 @@ export const clusterSection = z
           )
           .min(1)
           .max(MOST_ENDPOINTS)
-          .describe("Every member of etcd. Three, on three machines."),
-        ca: file("certificate", "File of the CA that signed etcd's certificates (PEM).").optional(),
-        certificate: file("certificate", "File of our own certificate for etcd (PEM).").optional(),
-        key: file("privateKey", "File of the key of certificate (PEM).").optional(),
+          .describe("Every member of etcd: three, on three machines."),
+        ca: file("certificate", "CA of etcd's certificates (PEM file).").optional(),
+        certificate: file(
+          "certificate",
+          "The gateway's certificate and key for etcd (PEM files).",
+        ).optional(),
+        key: file("privateKey", "Its key (PEM file).").optional(),
       })
-      .describe("The store that the boxes share. Beyond loopback it needs ca, certificate and key."),
-    leaseSeconds: count(
-      3,
-      30,
-      5,
-      "How long a leader may be silent before the other box takes over, in seconds.",
-    ),
+      .describe("The store of the boxes. Beyond loopback it needs ca, certificate and key."),
+    leaseSeconds: count(3, 30, 5, "How long a leader may be silent before the other box takes over."),
     standby: z
       .enum(["hot", "warm"])
       .default("hot")
       .describe(
-        "With hot, the box that stands by has a session to the fleet service, and live values. With warm, it opens one when it takes over, or a stop needs it.",
+        "hot: the other box has a session and live values. warm: it opens one to take over, or for a stop.",
       ),
     fence: z
       .strictObject({
@@ -74,16 +72,14 @@ export const clusterSection = z
             error: "begin with the path of a program, as /etc/fleetgate/fence: no shell reads it",
           })
           .describe(
-            "The program and its arguments. It cuts the power of the box that FLEETGATE_FENCE_MEMBER names, and ends with 0 when that is off.",
+            "Program and arguments: cuts the power of the box that FLEETGATE_FENCE_MEMBER names, and ends with 0 when that is off.",
           ),
-        timeoutSeconds: count(1, 300, 30, "How long it may take, in seconds. Then it has failed."),
+        timeoutSeconds: count(1, 300, 30, "After this time it has failed."),
       })
       .optional()
-      .describe(
-        "What must succeed before this box takes over from one that has not resigned. Without it nothing is cut off.",
-      ),
+      .describe("Must succeed before this box takes over from one that has not resigned."),
   })
-  .describe("Two boxes that are one gateway. Leave the section out for a gateway on one machine.");
+  .describe("Two boxes that are one gateway.");
 
 export type ClusterSection = z.output<typeof clusterSection>;
 

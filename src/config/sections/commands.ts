@@ -27,78 +27,70 @@ export const commandsSection = z
       100,
       3_600_000,
       intakeDefaults.startByMs,
-      "How long after its receipt a command without an expiry of its own may still be sent.",
+      "How long after its receipt a command without an expiry may leave.",
     ),
     callDeadlineMs: milliseconds(
       1_000,
       120_000,
       usual.callDeadlineMs,
-      "How long a call waits for the service's answer. The service itself waits 10 s for a robot.",
+      "A call waits for the service, which itself waits 10 s for a robot.",
     ),
     evidenceMs: milliseconds(
       0,
       120_000,
       usual.evidenceMs,
-      "How long evidence is sought when it is not known how a call ended.",
+      "How long the gateway seeks evidence after an unknown end.",
     ),
     settleMs: milliseconds(
       0,
       60_000,
       usual.settleMs,
-      "How long a mission that may be the command's must be the only one before it counts as evidence.",
+      "How long a mission must be the only new one to count as evidence.",
     ),
     pollMs: milliseconds(
       100,
       60_000,
       usual.pollMs,
-      "Between two queries for evidence; the longest wait between two sendings of what may be repeated.",
+      "Between two queries for evidence; longest wait before a repetition.",
     ),
     stopSyncMs: milliseconds(
       0,
       5_000,
       usual.stopSyncMs,
-      "How long a stop waits for the disk before it is sent without a record.",
+      "A stop waits for the disk; then it leaves without a record.",
     ),
-    drainMs: milliseconds(
-      0,
-      120_000,
-      16_000,
-      "How long a shutdown waits for the answers of what was sent; then their outcome is unknown.",
-    ),
-    maxQueue: count(1, 1_000, usual.maxQueue, "Commands that wait behind the one in flight, for each robot."),
+    drainMs: milliseconds(0, 120_000, 16_000, "A shutdown waits for answers; then outcomes are unknown."),
+    maxQueue: count(1, 1_000, usual.maxQueue, "Commands of a robot behind the one in flight."),
     maxCommands: count(
       1,
       100_000,
       intakeDefaults.maxCommands,
-      `Commands under way at once, of all sources; of one at most ${intakeDefaults.maxCommandsOfSource}. Stops have as much again.`,
+      `Commands under way; of one source ${intakeDefaults.maxCommandsOfSource} at most. Stops have as many again.`,
     ),
-    maxReads: count(1, 1_000, usual.maxReads, "Reads in flight at once, for each robot."),
+    maxReads: count(1, 1_000, usual.maxReads, "Reads of a robot in flight."),
     journal: z
       .strictObject({
         keepMs: milliseconds(
           SHORTEST_KEEP_MS,
           366 * DAY_MS,
           7 * DAY_MS,
-          "How long the record of a command is kept, in running time of the gateway. So long is the same id the same command.",
+          "For so long, in running time, the same id is the same command.",
         ),
-        keepCount: count(1_000, 10_000_000, 100_000, "How many records are kept at most."),
+        keepCount: count(1_000, 10_000_000, 100_000, "Records at most."),
       })
       .prefault({})
-      .describe("The record of commands, which keeps one from being sent twice."),
+      .describe("Records, so that no command leaves twice."),
     audit: z
       .strictObject({
-        maxBytes: count(100_000, 1_000_000_000, 10_000_000, "A file of this size is put aside."),
-        keep: count(1, 1_000, 10, "How many files that were put aside are kept."),
-        journald: z
-          .boolean()
-          .default(false)
-          .describe("Whether each line goes to systemd's journal too, as fleetgate-audit."),
+        maxBytes: count(100_000, 1_000_000_000, 10_000_000, "Size at which a new file begins."),
+        keep: count(1, 1_000, 10, "Older files that stay."),
+        journald: z.boolean().default(false).describe("Whether each line goes to systemd's journal too."),
       })
       .prefault({})
-      .describe("The audit log: who sent what, and what became of it."),
+      .describe("The audit log."),
   })
   .prefault({})
-  .describe("Times and bounds of commands, whichever way they come in.");
+  .describe("Times and bounds of commands, of every protocol.");
 
 export type CommandsSection = z.output<typeof commandsSection>;
 

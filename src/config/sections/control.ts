@@ -9,15 +9,15 @@ const LONGEST_PATH_BYTES = process.platform === "darwin" ? 103 : 107;
 /** `control:` the socket of `fleetgate call`. */
 export const controlSection = z
   .strictObject({
-    enabled: flag(true, "Whether programs of this machine may command through the socket."),
+    enabled: flag(true, "Whether programs of this machine may command."),
     socket: z
       .string()
       .min(1)
       .optional()
-      .describe("Unix domain socket for fleetgate call. Default: control.sock in gateway.dataDir."),
+      .describe("Unix domain socket. Default: control.sock in gateway.dataDir."),
   })
   .prefault({})
-  .describe("Commands from this machine, by fleetgate call. The socket is for the gateway's own user alone.");
+  .describe("Commands from this machine, by a socket for the gateway's own user.");
 
 export type ControlSection = z.output<typeof controlSection>;
 

@@ -9,7 +9,7 @@ export const conveyorsSection = z
       .max(3_600_000)
       .optional()
       .describe(
-        "The gateway stops a conveyor after so long that was not started through a station. Left out: it runs until somebody stops it.",
+        "After so long the gateway stops a conveyor that nobody started through a station. Default: never.",
       ),
   })
   .prefault({})

@@ -20,23 +20,21 @@ const eventsSection = z
     kind: z
       .enum(["streams", "webhook"])
       .default("streams")
-      .describe("How missions and batteries come. Conveyors and snapshots are streams always."),
+      .describe("Conveyors and snapshots are streams always."),
     listen: listen(8443).optional(),
     publicUrl: url(
       ["https:"],
-      "The https URL under which the service reaches this listener. A service takes public addresses only.",
+      "https URL of this listener for the service, which takes public addresses only.",
     ).optional(),
     certificate: file(
       "certificate",
-      "File of the certificate for the host of publicUrl, with its chain (PEM).",
+      "Certificate of the host of publicUrl, with its chain, and the key (PEM files).",
     ).optional(),
-    key: file("privateKey", "File of the key of certificate (PEM).").optional(),
+    key: file("privateKey", "Its key (PEM file).").optional(),
     onShutdown: z
       .enum(["keep", "delete"])
       .default("keep")
-      .describe(
-        "Whether the subscriptions outlive the gateway. A service disables those that it cannot reach.",
-      ),
+      .describe("Whether subscriptions outlive the gateway. A service disables those that it cannot reach."),
   })
   .superRefine((section, context) => {
     for (const key of webhookKeys) {
@@ -47,7 +45,7 @@ const eventsSection = z
     }
   })
   .prefault({})
-  .describe("How missions and batteries come: by streams, or by webhooks that this gateway receives.");
+  .describe("How missions and batteries come: streams, or webhooks.");
 
 /** The event source of the fleet session, from the section and its files. */
 function eventSource(
@@ -80,13 +78,13 @@ const times = z
       10_000,
       3_600_000,
       usual.tokenRefreshMs,
-      "Age from which the token is exchanged for a new one, by chance up to a third later.",
+      "Age at which the gateway renews its token, by chance up to a third later.",
     ),
     tokenMarginMs: milliseconds(
       0,
       600_000,
       usual.tokenMarginMs,
-      "How long before its end a token is no longer used.",
+      "How long before its end a token counts as ended.",
     ),
     keepaliveMs: z
       .int()
@@ -95,27 +93,22 @@ const times = z
       .nullable()
       .default(usual.keepaliveMs)
       .describe(
-        "Between two HTTP/2 pings; null for none. Many servers cut off who pings more than every 5 minutes.",
+        "Between two HTTP/2 pings; null: none. Many servers cut off a client that pings more often than every 5 minutes.",
       ),
-    keepaliveTimeoutMs: milliseconds(
-      1_000,
-      60_000,
-      usual.keepaliveTimeoutMs,
-      "How long a ping waits for its answer.",
-    ),
-    connectMs: milliseconds(100, 60_000, usual.connectMs, "How long a connection may take to be made."),
+    keepaliveTimeoutMs: milliseconds(1_000, 60_000, usual.keepaliveTimeoutMs, "For the answer of a ping."),
+    connectMs: milliseconds(100, 60_000, usual.connectMs, "For making a connection."),
     backoffBaseMs: milliseconds(
       10,
       60_000,
       usual.backoffBaseMs,
-      "Longest wait after the first failure; doubles with each.",
+      "Longest wait after the first failure; doubles with each one.",
     ),
-    backoffCapMs: milliseconds(10, 600_000, usual.backoffCapMs, "Longest wait between two attempts."),
+    backoffCapMs: milliseconds(10, 600_000, usual.backoffCapMs, "Longest wait between attempts."),
     refusedRetryMs: milliseconds(
       1_000,
       3_600_000,
       usual.refusedRetryMs,
-      "After how long a robot or location that was refused is asked for again.",
+      "Until the next request for a refused robot or location.",
     ),
     rosterPollMs: z
       .int()
@@ -123,89 +116,72 @@ const times = z
       .max(3_600_000)
       .nullable()
       .default(usual.rosterPollMs)
-      .describe("Between two GetOnlineRobots; null: never asked."),
+      .describe("Between two GetOnlineRobots; null: none."),
     taskChainPollMs: z
       .int()
       .min(200)
       .max(3_600_000)
       .nullable()
       .default(usual.taskChainPollMs)
-      .describe("Between two QueryTaskChain of unfinished chains; null: never asked."),
+      .describe("Between two QueryTaskChain of unfinished chains; null: none."),
     pollTimeoutMs: milliseconds(
       200,
       120_000,
       usual.pollTimeoutMs,
-      "Deadline of one poll, its whole answer included. Longer where a long online list comes over a slow line.",
+      "Deadline of a poll. Raise it for a long online list over a slow line.",
     ),
-    callMs: milliseconds(
-      1_000,
-      120_000,
-      usual.callMs,
-      "Deadline of the other calls that the gateway makes for itself.",
-    ),
+    callMs: milliseconds(1_000, 120_000, usual.callMs, "Deadline of the gateway's other own calls."),
   })
   .prefault({})
-  .describe("How long things take. The product's own values suit most services.");
+  .describe("Times. The defaults suit most services.");
 
 /** `fleet:` the service, the key for it, and the robots of this gateway. */
 export const fleetSection = z
   .strictObject({
     grpc: z
       .strictObject({
-        address: hostPort("host:port of the gRPC service. Always TLS."),
+        address: hostPort("host:port; always TLS."),
         serviceName: z
           .string()
           .regex(/^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$/, {
             error: "write package.Service, as fleet.v1.FleetService",
           })
           .default("fleet.v1.FleetService")
-          .describe("Package and service as the maker calls them; the path of every call begins with it."),
+          .describe("Package and service as the maker calls them."),
       })
-      .describe("Missions, batteries, conveyors, and their commands."),
-    https: url(["https:"], "Base URL of the task chain, robot and map operations.", [], noToken),
-    authUrl: url(
-      ["https:"],
-      "Base URL of the token exchange. Default: the value of https.",
-      [],
-      noToken,
-    ).optional(),
-    credentials: file("apiKey", "File of the API key document (JSON: api_key, scope, secret)."),
-    ca: file("certificate", "File of the CA to trust instead of the system's (PEM).").optional(),
+      .describe("For missions, batteries, conveyors, and their commands."),
+    https: url(["https:"], "Base URL for task chains, robots and maps.", [], noToken),
+    authUrl: url(["https:"], "Base URL for tokens. Default: the value of https.", [], noToken).optional(),
+    credentials: file("apiKey", "File of the API key (JSON: api_key, scope, secret)."),
+    ca: file("certificate", "CA to trust instead of the system's (PEM file).").optional(),
     clientCertificate: file(
       "certificate",
-      "File of our own certificate, where the service asks for one (PEM).",
+      "The gateway's certificate and key, if the service asks for them (PEM files).",
     ).optional(),
-    clientKey: file("privateKey", "File of the key of clientCertificate (PEM).").optional(),
+    clientKey: file("privateKey", "Its key (PEM file).").optional(),
     proxy: z
       .strictObject({
-        url: url(["http:"], "http://host:port of the proxy."),
-        username: z.string().min(1).optional().describe("User at the proxy."),
-        password: file("password", "File of the user's password.").optional(),
+        url: url(["http:"], "http://host:port."),
+        username: z.string().min(1).optional().describe("User."),
+        password: file("password", "File of its password.").optional(),
       })
       .optional()
-      .describe("An HTTP proxy to go through (CONNECT)."),
-    transport: z
-      .enum(["grpc", "rest"])
-      .default("grpc")
-      .describe("How commands travel. Streams are gRPC always."),
-    robots: names("The robots that the gateway is for, by robot_id. Either this or locations.")
-      .min(1)
-      .optional(),
-    locations: names("The gateway is for all robots at these locations. Either this or robots.")
-      .min(1)
-      .optional(),
+      .describe("An HTTP proxy (CONNECT)."),
+    transport: z.enum(["grpc", "rest"]).default("grpc").describe("For commands. Streams are gRPC always."),
+    robots: names("The gateway's robots, by robot_id. Either this or locations.").min(1).optional(),
+    locations: names("All robots at these locations. Either this or robots.").min(1).optional(),
     events: eventsSection,
     robotNumbers: z
       .record(identifier(), z.int().min(1).max(2_147_483_647))
       .default({})
-      .describe("Numbers (amr_id) of robots by robot_id, where the online list does not say."),
+      .describe("Numbers (amr_id) by robot_id, if the online list lacks them."),
     families: z
       .record(identifier(), z.enum(families))
       .default({})
-      .describe("Families of robots by robot_id, where they should not be found out."),
+      .describe("Families by robot_id, if the gateway should not find them out."),
     times,
   })
-  .describe("The fleet service, the key to it, and the robots that the gateway is for.");
+  .describe("The fleet service, and the robots of this gateway.");
 
 export type FleetSection = z.output<typeof fleetSection>;
 

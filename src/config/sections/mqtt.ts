@@ -16,22 +16,22 @@ import type { OpcUaSection } from "./opcua.ts";
 
 const commandsSection = z
   .strictObject({
-    enabled: flag(true, "Whether commands are taken from the broker at all."),
+    enabled: flag(true, "Whether the gateway takes commands."),
     brokerEnforcesClientNames: flag(
       false,
-      "Set it to true only if the plant's broker lets a client write under clients/<its own name> only. Else that broker brings no commands.",
+      "true only if the plant's broker lets a client write under clients/<its own name> only; else no commands.",
     ),
-    requireExpiry: flag(true, "Whether a command that moves a robot needs expires_at, or MQTT 5 expiry."),
+    requireExpiry: flag(true, "Whether a command that moves a robot needs an expiry."),
     clientRate: z
       .strictObject({
-        perSecond: count(1, 10_000, 200, "Commands a second, on average."),
-        burst: count(1, 100_000, 500, "Commands at once, after a rest."),
+        perSecond: count(1, 10_000, 200, "On average."),
+        burst: count(1, 100_000, 500, "At once, after a rest."),
       })
       .prefault({})
-      .describe("What one client may send. Beyond it, all but stops is refused (RATE_LIMITED)."),
+      .describe("Commands of one client. Beyond it the gateway refuses all but stops (RATE_LIMITED)."),
   })
   .prefault({})
-  .describe("Commands from the broker. Who may send what is said under rights.");
+  .describe("Commands from the broker; rights says who may send them.");
 
 const outboxSection = z
   .strictObject({
@@ -39,23 +39,23 @@ const outboxSection = z
       1,
       1_000_000,
       50_000,
-      "Events of robots that wait, and as many of commands. Beyond it, the oldest of the robot or sender with most are dropped.",
+      "Waiting events of robots, and as many of commands. Beyond it, the robot or sender with most loses its oldest.",
     ),
     maxAgeMs: milliseconds(
       1_000,
       31_536_000_000,
       604_800_000,
-      "An event that has waited longer, in running time of the gateway, is dropped.",
+      "The gateway drops an event that has waited longer, in running time.",
     ),
     replayRate: count(
       1,
       100_000,
       10_000,
-      "Events a second after an outage, of those that have waited. What happens then does not wait for them.",
+      "Old events a second after an outage. New ones do not wait for them.",
     ),
   })
   .prefault({})
-  .describe("Events on the disk until the broker has them: the folder outbox under gateway.dataDir.");
+  .describe("Events on the disk until the broker has them.");
 
 const brokerSchemes = ["mqtt:", "mqtts:", "ws:", "wss:"];
 const MOST_FALLBACKS = 8;
@@ -67,22 +67,20 @@ const sparkplugName = z.string().regex(/^[^/+#\0]{1,128}$/, {
 
 const sparkplugSection = z
   .strictObject({
-    groupId: sparkplugName.describe("The group of the edge node, as the plant names it."),
-    nodeId: sparkplugName
-      .optional()
-      .describe("The edge node; no other one in the group may have it. Default: <gateway id>."),
+    groupId: sparkplugName.describe("Group of the edge node."),
+    nodeId: sparkplugName.optional().describe("The edge node, unique in the group. Default: <gateway id>."),
     primaryHost: sparkplugName
       .optional()
-      .describe("The host application for which births and data wait. Default: they wait for none."),
-    legacyState: flag(false, "The primary host publishes its state on STATE/<id>, as before Sparkplug 3.0."),
+      .describe("Host application for which births and data wait. Default: none."),
+    legacyState: flag(false, "The primary host's state is on STATE/<id>, as before Sparkplug 3.0."),
     commands: flag(
       false,
-      "Whether hosts may send commands by Commands/Request. Their sender in rights is sparkplug:<groupId>.",
+      "Whether hosts may write Commands/Request; in rights they are sparkplug:<groupId>.",
     ),
-    json: flag(true, "Whether the JSON topics are published too, with their events and commands."),
+    json: flag(true, "Whether the JSON topics, with events and commands, are there too."),
   })
   .optional()
-  .describe("Sparkplug B 3.0, on a connection of its own. Leave it out to switch it off.");
+  .describe("Sparkplug B 3.0, on a connection of its own.");
 
 const placement = live(
   z
@@ -92,20 +90,18 @@ const placement = live(
         .min(1)
         .optional()
         .describe(
-          "What a robot's topics begin with, as acme/munich/{robot}; with {alias}: its alias of opcua.robots, or else its id. Default: <base>/robots/{robot}.",
+          "Beginning of a robot's topics, as acme/munich/{robot}; {alias}: its alias of opcua.robots, or id. Default: <base>/robots/{robot}.",
         ),
       station: z
         .string()
         .min(1)
         .optional()
         .describe(
-          "What a station's topics begin with, as acme/munich/{place}/{station}; {place} is stations.<name>.place. Default: <base>/stations/{station}.",
+          "Beginning of a station's topics, as acme/munich/{place}/{station}; {place} is stations.<name>.place. Default: <base>/stations/{station}.",
         ),
     })
     .prefault({})
-    .describe(
-      "Where robots and stations stand in the topic tree of the plant. Whole topics, not under base.",
-    ),
+    .describe("Robots and stations in the plant's topic tree, instead of under base."),
 );
 
 /** `mqtt:` the broker, what is published there, and how commands come from it. */
@@ -113,7 +109,7 @@ export const mqttSection = z
   .strictObject({
     broker: url(
       brokerSchemes,
-      "embedded: a broker inside the gateway. Else mqtt://host:port, mqtts://host:port, or, over WebSocket, ws://host:port/path or wss://host:port/path.",
+      "embedded (a broker inside the gateway), mqtt://host:port, mqtts://host:port, ws://host:port/path or wss://host:port/path.",
       ["embedded"],
     ),
     fallbackBrokers: z
@@ -121,12 +117,12 @@ export const mqttSection = z
       .min(1)
       .max(MOST_FALLBACKS)
       .optional()
-      .describe("Further brokers of the plant, tried in this order while those before them are away."),
+      .describe("Further brokers, in this order, while those before them are away."),
     returnMs: milliseconds(
       1_000,
       86_400_000,
       60_000,
-      "With fallbackBrokers: how long an earlier broker must have been reachable before the gateway goes back to it.",
+      "How long an earlier broker must be reachable before the gateway returns to it.",
     ),
     listen: listen(1883).optional(),
     users: z
@@ -134,71 +130,51 @@ export const mqttSection = z
         z.string(),
         live(
           z.strictObject({
-            password: file(
-              "userPassword",
-              "File of the user's password, as it is or as scrypt:<salt base64>:<hash base64>.",
-            ),
+            password: file("userPassword", "File of the password, or of its hash by fleetgate passwd."),
           }),
         ),
       )
       .optional()
-      .describe("Who may log in to the embedded broker, by name; it is the client's name in command topics."),
-    anonymousLoopback: flag(
-      false,
-      "INSECURE, for a demo: programs of this machine need no password at the embedded broker.",
-    ),
+      .describe("Users of the embedded broker, by their names in command topics."),
+    anonymousLoopback: flag(false, "INSECURE, for a demo: programs of this machine need no password."),
     certificate: live(
-      file(
-        "certificate",
-        "File of the embedded broker's certificate; with it, it speaks TLS (PEM).",
-      ).optional(),
+      file("certificate", "Certificate and key of the embedded broker, for TLS (PEM files).").optional(),
       ["changed"],
     ),
-    key: live(file("privateKey", "File of the key of certificate (PEM).").optional(), ["changed"]),
+    key: live(file("privateKey", "Its key (PEM file).").optional(), ["changed"]),
     username: z.string().min(1).optional().describe("User at the plant's broker."),
-    password: file("password", "File of the user's password.").optional(),
-    ca: live(file("certificate", "File of the CA to trust instead of the system's (PEM).").optional()),
+    password: file("password", "File of its password.").optional(),
+    ca: live(file("certificate", "CA to trust instead of the system's (PEM file).").optional()),
     clientCertificate: live(
-      file("certificate", "File of our own certificate for the plant's broker (PEM).").optional(),
+      file("certificate", "The gateway's certificate and key at the plant's broker (PEM files).").optional(),
     ),
-    clientKey: live(file("privateKey", "File of the key of clientCertificate (PEM).").optional()),
-    clientId: z
-      .string()
-      .min(1)
-      .max(128)
-      .optional()
-      .describe("Our MQTT client id. Default: fleetgate-<gateway id>."),
+    clientKey: live(file("privateKey", "Its key (PEM file).").optional()),
+    clientId: z.string().min(1).max(128).optional().describe("Default: fleetgate-<gateway id>."),
     protocolVersion: z
       .literal([4, 5])
       .optional()
-      .describe("4 is MQTT 3.1.1. Default: 5 at the plant's broker; the embedded one speaks 4 only."),
+      .describe("4 is MQTT 3.1.1. Default: 5; the embedded broker has 4 only."),
     base: z
       .string()
       .regex(/^[^/+#\0](?:[^+#\0]*[^/+#\0])?$/, {
         error: "use a topic without + and #, and without / at its ends",
       })
       .optional()
-      .describe("What every topic begins with. Default: fleetgate/<gateway id>."),
+      .describe("Beginning of every topic. Default: fleetgate/<gateway id>."),
     placement,
-    stateQos: z
-      .literal([0, 1])
-      .default(0)
-      .describe("QoS of state, which is retained. Events and replies are QoS 1 always."),
+    stateQos: z.literal([0, 1]).default(0).describe("QoS of state. Events and replies have QoS 1."),
     refreshMs: milliseconds(
       1_000,
       3_600_000,
       60_000,
-      "With MQTT 5, state is published again after this time, and expires after three of them.",
+      "With MQTT 5 the gateway publishes state again after this time; it expires after three.",
     ),
     sparkplug: sparkplugSection,
-    tags: flag(
-      false,
-      "Whether each value is published on a topic of its own too, for clients that cannot read JSON.",
-    ),
+    tags: flag(false, "Whether each value has a topic of its own too, for clients without JSON."),
     commands: commandsSection,
     outbox: outboxSection,
   })
-  .describe("MQTT. Leave the section out to switch it off.");
+  .describe("MQTT.");
 
 export type MqttSection = z.output<typeof mqttSection>;
 

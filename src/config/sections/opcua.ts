@@ -25,20 +25,20 @@ const MOST_REVERSE = 16;
 
 const limits = z
   .strictObject({
-    maxSessions: count(1, 10_000, usual.maxSessions, "Sessions at once."),
+    maxSessions: count(1, 10_000, usual.maxSessions, "Sessions."),
     maxSessionsPerUser: count(
       1,
       10_000,
       usual.maxSessionsPerUser,
-      "Sessions of one user; its longest idle one gives way to a new one.",
+      "Sessions of one user; a new one ends its longest idle one.",
     ),
-    maxConnections: count(1, 10_000, usual.maxConnections, "Connections at once."),
+    maxConnections: count(1, 10_000, usual.maxConnections, "Connections."),
     maxSubscriptions: count(1, 100_000, usual.maxSubscriptions, "Subscriptions of all sessions."),
     maxMonitoredItems: count(1, 10_000_000, usual.maxMonitoredItems, "Monitored items of all sessions."),
-    maxRobots: count(1, 100_000, usual.maxRobots, "Robots that have nodes."),
+    maxRobots: count(1, 100_000, usual.maxRobots, "Robots with nodes."),
   })
   .prefault({})
-  .describe("What clients may use up. The product's own values suit most plants.");
+  .describe("Bounds for clients. The defaults suit most plants.");
 
 /** `opcua:` the OPC UA server. */
 export const opcuaSection = z
@@ -48,32 +48,23 @@ export const opcuaSection = z
       .string()
       .min(1)
       .optional()
-      .describe(
-        "The name that endpoints advertise. Default: localhost on loopback, else this machine's name.",
-      ),
+      .describe("Name in endpoints. Default: localhost on loopback, else this machine's name."),
     alternateHostnames: z
       .array(z.string().min(1))
       .default([])
-      .describe("Other names and addresses that clients use for this machine."),
+      .describe("Other names and addresses of this machine for clients."),
     certificate: live(
       file(
         "applicationCertificate",
-        "File of the server's certificate and, after it, its issuers (PEM). Default: the gateway makes its own.",
+        "Certificate with issuers, and key (PEM files). Default: the gateway makes its own.",
       ).optional(),
       ["changed"],
     ),
-    key: live(file("privateKey", "File of the key of certificate (PEM).").optional(), ["changed"]),
-    authorities: live(
-      file("certificate", "File of CAs whose clients need no approval of their own (PEM).").optional(),
-    ),
-    issuers: live(
-      file("certificate", "File of issuers that only complete the chains of clients (PEM).").optional(),
-    ),
+    key: live(file("privateKey", "Its key (PEM file).").optional(), ["changed"]),
+    authorities: live(file("certificate", "CAs whose clients need no approval (PEM file).").optional()),
+    issuers: live(file("certificate", "Issuers that only complete chains of clients (PEM file).").optional()),
     revocationLists: live(
-      file(
-        "revocationList",
-        "File of the revocation lists of these CAs and issuers (PEM). Each of them needs one.",
-      ).optional(),
+      file("revocationList", "Revocation lists, one of each of these CAs and issuers (PEM file).").optional(),
     ),
     reverseConnect: live(
       z
@@ -85,9 +76,7 @@ export const opcuaSection = z
         .max(MOST_REVERSE)
         .refine((list) => new Set(list).size === list.length, { error: "the same entry is there twice" })
         .default([])
-        .describe(
-          "Clients that listen for the gateway, as opc.tcp://scada:4841. It keeps one connection to each.",
-        ),
+        .describe("Clients that listen for the gateway, as opc.tcp://scada:4841."),
     ),
     users: z
       .record(
@@ -96,7 +85,7 @@ export const opcuaSection = z
           z.strictObject({
             password: file(
               "userPassword",
-              "File of the password, as it is or as scrypt:<salt base64>:<hash base64>.",
+              "File of the password, or of its hash by fleetgate passwd.",
             ).optional(),
             certificate: z
               .string()
@@ -106,32 +95,28 @@ export const opcuaSection = z
               })
               .optional()
               .describe(
-                "Thumbprint of the certificate by which the user logs on instead (X.509): SHA-1 or SHA-256. Its common name does not count.",
+                "Thumbprint of the certificate with which the user logs on instead: SHA-1 or SHA-256.",
               ),
-            role: z.enum(roles).describe("What the user may see and write."),
+            role: z.enum(roles).describe("What the user may do."),
             number: z
               .int()
               .min(1)
               .max(2_147_483_647)
               .optional()
-              .describe("Names the user in a slot's AcceptedByNo, for PLCs without strings."),
+              .describe("The user in a slot's AcceptedByNo."),
             dryRun: z
               .boolean()
               .default(false)
-              .describe(
-                "Its commands through slots and methods, stops too, are checked and answered with Outcome 8, and nothing is sent.",
-              ),
+              .describe("The gateway checks the user's commands, stops too, and sends none."),
           }),
         ),
       )
       .default({})
-      .describe("Who may log on, by name."),
+      .describe("Users, by name."),
     insecureLoopback: z
       .strictObject({ role: z.enum(roles).default("observer").describe("What anonymous clients may do.") })
       .optional()
-      .describe(
-        "INSECURE, for a demo: anonymous clients without encryption. Needs a loopback address to listen on.",
-      ),
+      .describe("INSECURE, for a demo: anonymous clients without encryption, on loopback only."),
     robots: z
       .record(
         identifier(),
@@ -142,26 +127,24 @@ export const opcuaSection = z
               .regex(/^[A-Za-z0-9_-]{1,64}$/, { error: "use 1 to 64 letters, digits, - and _" })
               .optional()
               .describe(
-                "Names the node instead of the id, so that swapping a robot changes no PLC program. Every PLC takes a letter, then letters, digits and _, at most 24 in all.",
+                "Name of the node instead of the id: a letter, then letters, digits and _, at most 24 in all, suit every PLC.",
               ),
             number: z
               .int()
               .min(1)
               .max(2_147_483_647)
               .optional()
-              .describe("Names the robot in a station's RobotNo, for PLCs without strings."),
+              .describe("The robot in a station's RobotNo."),
             conveyors: z
               .array(z.int().min(0).max(255))
               .default([])
-              .describe("Conveyor indexes that have nodes before the first message."),
+              .describe("Indexes that have nodes before the first message."),
           }),
           ["added"],
         ),
       )
       .default({})
-      .describe(
-        "Robots that have nodes from the start, by robot_id; those of fleet.robots have them anyway.",
-      ),
+      .describe("Robots with nodes from the start, by robot_id; those of fleet.robots have them anyway."),
     destinations: live(
       z
         .record(
@@ -169,17 +152,12 @@ export const opcuaSection = z
           z.string().min(1).max(254),
         )
         .default({})
-        .describe("Destinations by number, for PLCs without strings: what DestinationNo may be."),
+        .describe("Destinations by number, for DestinationNo."),
     ),
-    missionSlots: count(
-      1,
-      2,
-      1,
-      "Mission slots of each robot. 2 gives an HMI MissionSlot2, beside the MissionSlot of the PLC.",
-    ),
+    missionSlots: count(1, 2, 1, "Mission slots of each robot. 2 adds MissionSlot2, for an HMI."),
     limits,
   })
-  .describe("OPC UA. Leave the section out to switch it off.");
+  .describe("OPC UA.");
 
 /** `opc.tcp://host:port`; no port is usual for a client. */
 function isClientAddress(text: string): boolean {

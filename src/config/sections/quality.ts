@@ -8,20 +8,20 @@ export const qualitySection = z
       1_000,
       3_600_000,
       30_000,
-      "A stream is live while something proves it within this time.",
+      "A stream shows a sign of life within this time, or is not live.",
     ),
     resyncMs: milliseconds(
       1_000,
       3_300_000,
       60_000,
-      "A robot's values are asked for again before they are this old.",
+      "The gateway asks for a robot's values again before they are this old.",
     ),
     holdMs: milliseconds(
       0,
       86_400_000,
       300_000,
-      "How long a value that is no longer good is still shown, as stale or offline.",
+      "How long a value that is no longer good stays, as stale or offline.",
     ),
   })
   .prefault({})
-  .describe("How long silence is forgiven before a value is no longer shown as good.");
+  .describe("How long a value stays good in silence.");

@@ -9,14 +9,14 @@ const MINUTE_MS = 60_000;
 /** `recorder:` the last minutes of the service's messages and of what was published. */
 export const recorderSection = z
   .strictObject({
-    enabled: flag(true, "Whether the last minutes are kept on the disk."),
+    enabled: flag(true, "Whether the disk has the last minutes."),
     maxMegabytes: z
       .number()
       .int()
       .min(1)
       .max(64)
       .default(64)
-      .describe("The most that is kept, and the size of a saved recording, in MiB."),
+      .describe("MiB at most, of a saved recording too."),
     maxMinutes: z.number().int().min(1).max(30).default(30).describe("How far back it reaches."),
     saved: z
       .number()
@@ -24,10 +24,10 @@ export const recorderSection = z
       .min(1)
       .max(20)
       .default(4)
-      .describe("How many saved recordings are kept: so many of alarms, and so many of fleetgate record."),
+      .describe("Saved recordings: so many of alarms, and of fleetgate record."),
   })
   .prefault({})
-  .describe("What the service said and the protocols were told in the last minutes, for reports.");
+  .describe("Messages of the last minutes, for reports.");
 
 export type RecorderSection = z.output<typeof recorderSection>;
 

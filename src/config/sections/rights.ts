@@ -16,25 +16,18 @@ export const rightsSection = live(
       z.strictObject({
         source: z
           .strictObject({
-            protocol: z.enum(protocols).describe("Which way the command comes in."),
-            name: z
-              .string()
-              .min(1)
-              .describe('The client\'s name in its MQTT topic, the user of OPC UA or web; "*" for any.'),
+            protocol: z.enum(protocols).describe("How the command comes in."),
+            name: z.string().min(1).describe('The MQTT client, or the user of OPC UA or web; "*" for any.'),
           })
           .describe("Who."),
-        role: z
-          .enum(roles)
-          .describe("observer reads, operator moves robots, engineer also sets up webhooks."),
-        robots: names("Only these robots, by robot_id. Left out: all.").min(1).optional(),
-        operations: names("Only these operations of docs/commands.md. Left out: all of the role.")
-          .min(1)
-          .optional(),
+        role: z.enum(roles).describe("What the source may do."),
+        robots: names("Only for these robots, by robot_id. Default: all.").min(1).optional(),
+        operations: names("Only these operations. Default: all of the role.").min(1).optional(),
       }),
     )
     .default([])
     .describe(
-      "Who may send what besides reading, which everybody may. Users of opcua.users have their own role, and rules narrow it.",
+      "Who may send what. Everybody may read. Users of opcua, web users and tokens have a role of their own, which rules narrow.",
     ),
 );
 

@@ -16,16 +16,10 @@ export const stationsSection = z
     z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, { error: "use 1 to 64 letters, digits, - and _" }),
     live(
       z.strictObject({
-        destinations: live(
-          names(
-            "Display names of destinations, or codes of points: where the station may lease a robot.",
-          ).min(1),
-        ),
-        users: live(names("OPC UA users who may lease robots for it.").min(1).optional()),
+        destinations: live(names("Where it may lease a robot: display names, or codes of points.").min(1)),
+        users: live(names("OPC UA users that may lease robots for it.").min(1).optional()),
         clients: live(
-          names(
-            "MQTT clients who may lease robots for it, by the name in their topics. Left out with users: all who may command the robot.",
-          )
+          names("MQTT clients that may. Without users and clients: all that may command the robot.")
             .min(1)
             .optional(),
         ),
@@ -34,7 +28,7 @@ export const stationsSection = z
             1_000,
             600_000,
             5_000,
-            "Without a change of its heartbeat for so long a lease ends, a permit is lost, and conveyors that the station started are stopped. The heartbeat is the tag Heartbeat, or the counter of its topic beat. With load, 5000 at most.",
+            "After so long without a change of the heartbeat, lease and permit end, and its conveyors stop. With load, 5000 at most.",
           ),
         ),
         maxRunMs: live(
@@ -42,7 +36,7 @@ export const stationsSection = z
             1_000,
             3_600_000,
             60_000,
-            "The gateway stops a conveyor that was started through the station, or during its lease, after so long.",
+            "After so long the gateway stops a conveyor that somebody started through the station, or during its lease.",
           ),
         ),
         conveyors: live(
@@ -50,24 +44,22 @@ export const stationsSection = z
             .record(
               z.string().regex(/^\d{1,3}$/, { error: "use the index of a conveyor, as 1" }),
               z.strictObject({
-                maxRunMs: milliseconds(1_000, 3_600_000, 60_000, "The same for this conveyor, by its index."),
+                maxRunMs: milliseconds(1_000, 3_600_000, 60_000, "The same for this conveyor."),
               }),
             )
             .default({})
-            .describe("Conveyors of robots that may run for another time at this station, by index."),
+            .describe("Conveyors with another time, by index."),
         ),
         permit: z
           .literal("required")
           .optional()
           .describe(
-            "required: no start towards the destinations leaves unless the station's PLC has written TRUE to its tag Permit, and its Heartbeat changes. No safety function.",
+            "required: no start to the destinations leaves unless the station's tag Permit is TRUE, and its Heartbeat changes. No safety function.",
           ),
         pauseOnLoss: z
           .boolean()
           .optional()
-          .describe(
-            "Pauses each robot that heads for one of the destinations, once, when the permit is lost.",
-          ),
+          .describe("Whether a lost permit pauses the robots that head for the destinations, once."),
         place: live(
           z
             .string()
@@ -76,14 +68,14 @@ export const stationsSection = z
             })
             .max(512)
             .optional()
-            .describe("The levels for {place} of mqtt.placement.station, as assembly/line3/cell7."),
+            .describe("Levels for {place} of mqtt.placement.station, as assembly/line3/cell7."),
         ),
         load: live(
           z
             .enum(turns)
             .optional()
             .describe(
-              "How a conveyor of a robot turns to take a load from the station; it turns the other way to unload. Gives the slot the motor commands 4 (load) and 5 (unload).",
+              "How a conveyor turns to take a load from the station. Adds motor commands 4 (load) and 5 (unload).",
             ),
         ),
       }),
@@ -91,7 +83,7 @@ export const stationsSection = z
     ),
   )
   .default({})
-  .describe("Stations: each a PLC and the destinations that are its own.");
+  .describe("Stations: each a PLC with its destinations.");
 
 export type StationsSection = z.output<typeof stationsSection>;
 

@@ -24,15 +24,12 @@ const accountName = z.string().refine((name) => isPlainText(name, LONGEST_NAME) 
   error: `use 1 to ${LONGEST_NAME} printable characters without /`,
 });
 
-const robots = names("Only these robots may be commanded, by robot_id. Left out: all.").min(1).optional();
+const robots = names("Only for these robots, by robot_id. Default: all.").min(1).optional();
 
 const user = live(
   z.strictObject({
-    password: file(
-      "userPassword",
-      "File of the user's password, as it is or as scrypt:<salt base64>:<hash base64>.",
-    ),
-    role: z.enum(roles).describe("observer reads, operator moves robots, engineer also sets up webhooks."),
+    password: file("userPassword", "File of the password, or of its hash by fleetgate passwd."),
+    role: z.enum(roles).describe("What the user may do."),
     robots,
   }),
 );
@@ -44,7 +41,7 @@ const token = live(
       .regex(/^sha256:[0-9a-f]{64}$/, {
         error: "write sha256: and 64 digits, as fleetgate token prints them",
       })
-      .describe("The token's hash, as fleetgate token prints it. The token itself stands nowhere."),
+      .describe("Hash of the token, as fleetgate token prints it."),
     role: z.enum(roles).describe("What the program may do."),
     robots,
   }),
@@ -52,17 +49,17 @@ const token = live(
 
 const pair = z.array(z.number()).length(2);
 const anchor = z.strictObject({
-  pixel: pair.describe("A pixel of the drawing: x and y from its upper left corner."),
-  map: pair.describe("Where it lies: x and y of the map."),
+  pixel: pair.describe("x and y of a pixel, from the upper left corner."),
+  map: pair.describe("x and y of the same place on the map."),
 });
 
 const drawing = z.strictObject({
-  file: file("drawing", "File of the drawing: a PNG of at most 1 MB, and 32 million pixels."),
+  file: file("drawing", "File of a PNG: 1 MB and 32 million pixels at most."),
   at: z
     .array(anchor)
     .length(2)
     .refine(isPlaced, { error: "name two places that differ, on the drawing and on the map" })
-    .describe("Two places that lay the drawing on the map: it is scaled, turned and moved, never stretched."),
+    .describe("Two places that lay it on the map: scaled, turned and moved, not stretched."),
 });
 
 const number = z.string().regex(/^\d{1,9}$/, { error: "write its number" });
@@ -74,19 +71,19 @@ const floor = live(
         .record(
           number,
           z.strictObject({
-            name: z.string().min(1).max(60).describe("What points of this type are, as people call them."),
-            shape: z.enum(pointShapes).default("dot").describe("How the floor draws them."),
+            name: z.string().min(1).max(60).describe("Name of such points."),
+            shape: z.enum(pointShapes).default("dot").describe("Their mark on the floor."),
           }),
         )
         .default({})
-        .describe("What the types of points mean, by number: the fleet service does not say."),
+        .describe("Types of points, by number: the fleet service gives no names."),
       drawings: z
         .record(number, drawing)
         .default({})
         .describe("A drawing below the points, by number of the map."),
     })
     .prefault({})
-    .describe("What the console's floor shows besides what the fleet service tells."),
+    .describe("What the console's floor shows beside the service's points."),
 );
 
 /** `web:` health checks, metrics, the console and the HTTP API. */
@@ -94,26 +91,23 @@ export const webSection = z
   .strictObject({
     listen: listen(8080).prefault({}),
     hostnames: names(
-      "Names under which it answers, besides localhost and the address at which it is reached; a proxy's too.",
+      "Names under which it answers, a proxy's too, besides localhost and its address.",
     ).default([]),
     tls: live(
       z
         .strictObject({
-          certificate: file("certificate", "File of the certificate and, after it, its issuers (PEM)."),
-          key: file("privateKey", "File of the key of certificate (PEM)."),
+          certificate: file("certificate", "Certificate with issuers, and key (PEM files)."),
+          key: file("privateKey", "Its key (PEM file)."),
         })
         .optional()
-        .describe("With it, the listener speaks TLS. Beyond loopback it must."),
+        .describe("TLS; needed beyond loopback."),
       ["changed"],
     ),
     users: z
       .record(accountName, user)
       .default({})
-      .describe("Who may log in, by name. Without users and tokens everybody is let in, on loopback only."),
-    tokens: z
-      .record(accountName, token)
-      .default({})
-      .describe("Programs that send a token instead of a log-in, by name."),
+      .describe("Users, by name. Without users and tokens everybody gets in, on loopback only."),
+    tokens: z.record(accountName, token).default({}).describe("Programs with a token, by name."),
     commands: live(
       z
         .strictObject({
@@ -121,16 +115,14 @@ export const webSection = z
             .array(z.string().refine(isNetwork, { error: "write an address or a network, as 10.1.2.0/24" }))
             .min(1)
             .optional()
-            .describe("Addresses and networks from which robots may be moved. Left out: all."),
+            .describe("Addresses and networks that may move robots. Default: all."),
         })
         .prefault({})
         .describe("Commands over this listener."),
     ),
     floor,
   })
-  .describe(
-    "Health checks (/healthz, /livez, /readyz), metrics (/metrics), the console and the HTTP API (/api/v1). Leave the section out to switch it off.",
-  );
+  .describe("Health checks, metrics, the console and the HTTP API.");
 
 export type WebSection = z.output<typeof webSection>;
 
