@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { DescribedOperation, OperationManual, RequestField } from "../contracts/operation-manual.ts";
 import { type ActRule, acts } from "../domain/acts.ts";
 import { errorId, gatewayErrors, grpcCodeNames } from "../domain/errors.ts";
@@ -59,7 +60,7 @@ export function commandsPage(manual: OperationManual): string {
     ...requests,
     "",
     ...shared.flatMap((name) => sharedMessage(operations, name)),
-    ...operations.flatMap(operationSection),
+    ...operations.flatMap((operation, at) => operationSection(operation, operations.slice(0, at))),
   ];
   return filled(lines).join("\n");
 }
@@ -68,11 +69,11 @@ const start = [
   "You want to send a command, and to know what became of it. On the gateway's own machine:",
   "",
   "    fleetgate call --list",
-  "    fleetgate call CreateMission --robot cart-01 --config fleetgate.yaml \\",
+  "    fleetgate call CreateMission --robot cart-01 --expires-in 10 --config fleetgate.yaml \\",
   `      '{"mission":{"baseMission":{"navigateMission":{"goal":{"destinationId":"Station A"}}}}}'`,
   "",
-  "PLCs write tags ([plc.md](plc.md)), and MQTT clients publish ([mqtt.md](mqtt.md#commands)). All that follows holds",
-  "for every protocol.",
+  "The gateway sends it within 10 s, or never. PLCs write tags ([plc.md](plc.md)), and MQTT clients publish",
+  "([mqtt.md](mqtt.md#commands)). All that follows holds for every protocol.",
 ];
 
 const life = [
@@ -80,54 +81,50 @@ const life = [
   "                                    └→ expired (never sent)     └→ probably_succeeded (evidence) | unknown",
   "",
   "A command's identity is its source (the protocol, and the authenticated user or client) and its request id. The same",
-  "identity with the same request gets the recorded outcome, also after a crash. With another request it is refused.",
-  "If it comes again in another form (without an expiry, retained, while too many wait), the answer never says that it",
-  "was not done.",
+  "identity with the same request gets the recorded outcome, also after a crash. With another request the gateway refuses",
+  "it. To a repetition in another form (without an expiry, retained, while too many wait), the answer never says that",
+  "nothing was done.",
   "",
   "| at every protocol | |",
   "|---|---|",
   "| a request id | 1 to 128 printable ASCII characters |",
-  "| commands in flight of one source | 512. Stops, and repetitions of known commands, may use as many again |",
-  "| … of all sources | 2,048 (`commands.maxCommands`), and as many again for the same |",
-  "| a command beyond | is refused with QUEUE_FULL and was not sent |",
+  "| commands in flight | 512 of one source, 2,048 of all (`commands.maxCommands`); as many again for stops and repetitions of known commands |",
+  "| a command beyond | QUEUE_FULL: the gateway has not sent it |",
 ];
 
 const times = [
   "## Times",
   "",
-  "Give a command `expires_in_ms` (milliseconds from its receipt) rather than `expires_at` (a moment of your clock,",
-  "judged by the gateway's machine). The first needs no clocks that agree. `fleetgate call --expires-in SECONDS` sends",
-  "the first. [mqtt-reference.md](mqtt-reference.md#which-expiry-to-give) has the rules for clocks.",
+  "Give a command `expires_in_ms` (from its receipt; `fleetgate call` has `--expires-in SECONDS`) rather than",
+  "`expires_at` (a moment of your clock): [the rules](mqtt-reference.md#which-expiry-to-give).",
   "",
   "| | key of `commands` | default |",
   "|---|---|---|",
-  "| a command without an expiry of its own may be sent for so long after its receipt | `startByMs` | 10 s |",
+  "| a command without an expiry leaves within this time of its receipt, or never | `startByMs` | 10 s |",
   "| a call waits for its answer | `callDeadlineMs` | 15 s |",
-  "| evidence is sought after an unknown ending | `evidenceMs` | 15 s |",
-  "| … after a restart, counted from when the fleet service is reached, which is awaited for 60 s at most | `evidenceMs` | 15 s |",
+  "| the gateway seeks evidence after an unknown ending; after a restart from the session to the fleet service on, for which it waits 60 s at most | `evidenceMs` | 15 s |",
   "| a mission that may be the command's must be the only one | `settleMs` | 1 s |",
-  "| the record of a command is kept, in [running time](backup-and-recovery.md#how-long-records-are-kept) of the gateway | `journal.keepMs`, `journal.keepCount` | 7 days, 100,000 records |",
+  "| the record of a command lasts, in [running time](backup-and-recovery.md#how-long-records-are-kept) | `journal.keepMs`, `journal.keepCount` | 7 days, 100,000 records |",
   "",
-  "When there are too many records, those of commands that never left go first, then the oldest of the source that has",
-  "most.",
+  "Of too many records, those of commands that never left go first, then the oldest of the source with most.",
   "",
   "## Order",
   "",
   "| effect | rule |",
   "|---|---|",
   "| `stops` | goes first: it waits for neither lease nor quality nor queue nor disk nor expiry, and cancels what waits for the same robot |",
-  "| `moves` | is refused while the robot's quality is not good |",
-  "| all | one command at a time is in flight for a robot; `maxQueue` (16) wait behind it |",
+  "| `moves` | the robot's quality must be good |",
+  "| all | a robot has one command in flight; `maxQueue` (16) wait behind it |",
   "",
   "| after an unknown ending | rule |",
   "|---|---|",
-  "| repeatable | is sent again until its expiry |",
-  "| repeatable, also late (COMMAND_CANCEL, a conveyor's STOP) | once it has left, it is sent again for `evidenceMs` more if its expiry comes first: the service itself takes 10 s to say that a robot did not answer |",
-  "| never repeated | is never sent twice |",
+  "| repeatable | the gateway sends it again until its expiry |",
+  "| repeatable, also late (COMMAND_CANCEL, a conveyor's STOP) | once it has left, the gateway repeats it for `evidenceMs` at least: the service itself takes 10 s to say that a robot did not answer |",
+  "| never repeated | the gateway never sends it twice |",
   "",
-  "A stop does not leave, and is not sent again, when a later start that it would undo has left. That is a start of the",
-  "same conveyor, mission or (PauseRobot) robot. A STOP of several conveyors counts as a whole: give each its own if that",
-  "matters. A gateway that starts again sends nothing that was only accepted: it has expired.",
+  "The gateway does not send or repeat a stop when a later start that it would undo has left: of the same conveyor,",
+  "mission or (PauseRobot) robot. A STOP of several conveyors counts as a whole. After a restart, commands that were only",
+  "accepted have expired.",
   "",
   "### A robot that never answers a stop",
   "",
@@ -135,19 +132,19 @@ const times = [
   "",
   "### Many robots that do not answer at once",
   "",
-  "The gateway opens three more connections. When those are full too, a command other than a stop waits 2 s at most. It",
-  "is then refused as FLEET_UNREACHABLE, with the number of calls under way.",
+  "The gateway opens three more connections. When those are full too, a command other than a stop waits 2 s, and then",
+  "ends as FLEET_UNREACHABLE, with the number of calls under way.",
   "",
   "### A stop on a full disk",
   "",
-  "A stop needs no disk, but a slot of OPC UA does. After a start on a full disk, or after 48 numbers that could not be",
-  "kept, its `NextId` is 0 and it takes nothing. A stop by MQTT, by an OPC UA method or by `fleetgate call` passes then too.",
+  "A stop needs no disk, but a slot of OPC UA does. After a start on a full disk, or after 48 numbers that the disk did",
+  "not take, its `NextId` is 0 and it takes nothing. Stop by MQTT, an OPC UA method or `fleetgate call` then.",
   "",
   "### Two gateways for one fleet",
   "",
-  "They share no journal. If both take the same command, from one MQTT topic or of one PLC, each sends it once: the",
-  "promise does not hold across them. Give each gateway an id of its own. Two gateways with the same `gateway.id` at one",
-  "broker report it (`DUPLICATE_GATEWAY`: log, health, alarm), also if they have the same `mqtt.clientId`. Neither stops.",
+  "They share no journal, so the promise does not hold across them: each sends a command that both take. Give each an id",
+  "of its own. Two with one `gateway.id` at one broker report it ([DUPLICATE_GATEWAY](alarms.md#duplicate_gateway)), and",
+  "neither stops.",
   "",
   "### Commands of the gateway itself",
   "",
@@ -176,13 +173,12 @@ const outcomeTables = [
   "## Codes",
   "",
   "On MQTT and on the command line `code` is the name. In an OPC UA slot `ErrorId` is the number. 0 to 16 are the service's",
-  "own (gRPC), 1000 and up are the gateway's. `retry_safe` (`RetrySafe`) is false if sending it again can move something",
-  "twice.",
+  "own (gRPC), 1000 and up are the gateway's. `retry_safe` (`RetrySafe`) is false if a repetition can move something twice.",
   "",
-  "*Under a new id*: the outcome is recorded, so the same id gets the same answer for as long as the record is kept. In a",
-  "slot every number is a new id. Some outcomes are not recorded, and the same id may be used again: MALFORMED,",
-  "UNKNOWN_OPERATION, IDENTITY_REUSED, NO_EXPIRY, RETAINED, NOT_ALLOWED, and every outcome of a read. An outcome that a",
-  "full disk did not take [says so](troubleshoot.md#the-disk-is-full-or-fails) in its message, and is recorded later.",
+  "*Under a new id*: the journal has the outcome, so the same id gets the same answer as long as the record lasts. In a",
+  "slot every number is a new id. You may use the id again after MALFORMED, UNKNOWN_OPERATION, IDENTITY_REUSED,",
+  "NO_EXPIRY, RETAINED, NOT_ALLOWED, and after a read. An outcome that a full disk did not take",
+  "[says so](troubleshoot.md#the-disk-is-full-or-fails); the gateway records it later.",
   "",
   "| ErrorId | code | what to do |",
   "|---|---|---|",
@@ -193,19 +189,18 @@ const outcomeTables = [
 const actSection = [
   "## Acts",
   "",
-  "An act changes the gateway itself, and not the fleet: a hold, a lease, an acknowledgement. It is no command: it needs",
-  "neither an id nor an expiry, and is done at once, before it is on the disk. MQTT clients publish it where they publish",
-  'operations, `command/<Act>`, with its fields and an optional `id` for the reply: `{"robot_id":"cart-01","hold":true}`.',
+  "An act changes the gateway itself, and not the fleet: a hold, a lease, an acknowledgement. It needs neither an id nor",
+  "an expiry, and takes effect at once, before it is on the disk. MQTT clients publish it as `command/<Act>`, with its",
+  'fields and an optional `id` for the reply: `{"robot_id":"cart-01","hold":true}`.',
   "",
   "| act | | role | fields |",
   "|---|---|---|---|",
   ...Object.entries<ActRule>(acts).map(actRow),
   "",
-  "The same again changes nothing, and the latest wins; only `ResetCounters` is done as often as it comes. What an act has",
-  "changed is in the audit log and in [the list of commands](#which-commands-were-sent), once. Heartbeats are recorded",
-  "nowhere; a lease that lapses is. A text has 1 to 256 printable characters. An unknown field is refused.",
-  "A gateway that [stands by](cluster.md) takes one act only, the begin of a hold, and refuses the others",
-  "(`STANDBY`).",
+  "The same again changes nothing, and the latest wins; only `ResetCounters` counts each time. The audit log and [the list",
+  "of commands](#which-commands-were-sent) have each change once, and lapsed leases, but no heartbeats. A text has 1 to",
+  "256 printable characters. The gateway refuses unknown fields. While it [stands by](cluster.md) it takes the begin of a",
+  "hold, and refuses all else (`STANDBY`).",
 ];
 
 function actRow([name, { text, role, only, fields }]: [string, ActRule]): string {
@@ -219,8 +214,7 @@ const leases = [
   "## Leases of stations",
   "",
   "While a station leases a robot, only the lease's owner may send that robot anything but stops and reads. The owner is",
-  "the source that asked: a user of OPC UA or a client of MQTT. A lease is no command and has no identity: asking again,",
-  "or releasing again, changes nothing. An engineer for the robot ends any lease of it, with every protocol. However it",
+  "the source that asked: a user of OPC UA or a client of MQTT. An engineer for the robot ends any lease of it. However it",
   "ends, the gateway stops [the conveyors that its owner has started](load-station.md#how-a-lease-ends).",
   "",
   "| | [OPC UA](opcua-reference.md) | [MQTT](mqtt.md) | command line |",
@@ -232,17 +226,17 @@ const leases = [
   "",
   "| while a robot is leased | |",
   "|---|---|",
-  "| a command that lets the service choose the robot (`amrId` 0, a `groupId`, a chain that no robot has yet) | is refused to all but the owner, while any robot is leased |",
-  "| a chain that was accepted before the lease | may still be given to the robot |",
+  "| a command that lets the service choose the robot (`amrId` 0, a `groupId`, a chain that no robot has yet) | only the owner may send it, while any robot is leased |",
+  "| a chain from before the lease | the service may still give it to the robot |",
   "| a restart of the gateway | ends no lease, and stops the conveyors that stations have started |",
-  "| a robot that was never seen | is refused (`UNKNOWN_ROBOT`), also for a release |",
+  "| a lease or release of a robot that nobody has seen | `UNKNOWN_ROBOT` |",
 ];
 
 const holds = [
   "## Holds of users",
   "",
-  "A hold is a user's standing *do not move* for one robot, or for all robots. The same again changes nothing. **A hold",
-  "is no safety function**: emergency stops and interlocks stay hard-wired.",
+  "A hold is a user's standing *do not move* for one robot, or for all robots. **A hold is no safety function**: emergency",
+  "stops and interlocks stay hard-wired.",
   "",
   "| | [OPC UA](opcua-reference.md) | [MQTT](mqtt.md) | command line |",
   "|---|---|---|---|",
@@ -256,18 +250,17 @@ const holds = [
   "",
   "| what | |",
   "|---|---|",
-  "| what it does when the hold begins | is stopped: its running mission and its task chain are paused, its conveyors stop, also those in an unknown state |",
-  "| a start (effect `moves`) | is refused as HELD, for every user, the holder too. One that waits when the hold begins is refused as well, also if the hold is lifted before its turn |",
-  "| a start that lets the service choose the robot (`amrId` 0, a `groupId`) | is refused while any robot is held |",
+  "| at its begin | the gateway pauses the robot's running mission and task chain, and stops its conveyors, also those in an unknown state |",
+  "| a start (effect `moves`) | ends as HELD, for every user, the holder too; also one that waited when the hold began |",
+  "| a start that lets the service choose the robot (`amrId` 0, a `groupId`) | ends as HELD while any robot is held |",
   "| stops and reads | pass |",
-  "| a mission, task chain or conveyor that is seen running anew (the touchscreen, another client) | is stopped once more |",
-  "| a stop that failed | is sent again every 10 s while the robot is seen moving |",
-  "| a robot out of sight | gets stops for what was last known, and is stopped again when it is seen running |",
+  "| a mission, task chain or conveyor runs again (the touchscreen, another client) | the gateway stops it once more |",
+  "| a stop fails | the gateway repeats it every 10 s while it sees the robot move |",
+  "| the robot is out of sight | the gateway stops what it last knew, and again when it sees the robot run |",
   "",
-  "The stops are the gateway's own (`gateway:fleetgate/….hold…`), audited on behalf of the user. Lifting a hold resumes nothing.",
-  "",
-  "A robot may move again when the last hold is lifted. A hold outlives lost connections and restarts. It acts before it",
-  "is on the disk; `HoldStored` (`stored`) shows whether a restart would know it.",
+  "The stops are the gateway's own (`gateway:fleetgate/….hold…`), in the audit log on behalf of the user. A robot may move",
+  "again when nobody holds it; lifting a hold resumes nothing. A hold outlives lost connections and restarts. It acts",
+  "before it is on the disk; `HoldStored` (`stored`) shows whether a restart would know it.",
   "",
   "| to | a user needs |",
   "|---|---|",
@@ -277,23 +270,19 @@ const holds = [
   "",
   "### A hold that is toggled",
   "",
-  "A hold always begins at once. The same hold is lifted once a second. A user lifts holds on 100 robots a second; a hold",
-  "on all robots counts as its robots, at most 500. What is lifted more often stays held until then, and is shown so. The",
-  "last level counts.",
+  "A hold always begins at once, but ends at most once a second. A user lifts holds on 100 robots a second; a hold on all",
+  "robots counts as its robots, at most 500. Beyond that, robots stay held until their turn, and are shown so. The last",
+  "level counts.",
 ];
 
 const requests = [
-  "A request is proto3 JSON. Field names may be camelCase or snake_case, enums names or numbers. Before",
-  "anything is sent, a request is refused for each of these, with its path:",
-  "",
-  "- an unknown field, or the same key twice,",
-  "- a text of more than 4,096 characters,",
-  "- more than 131,072 characters in all.",
+  "A request is proto3 JSON. Field names may be camelCase or snake_case, enums names or numbers. The gateway refuses an",
+  "unknown field, the same key twice, a text of more than 4,096 characters, and more than 131,072 characters in all.",
   "",
   "You can copy the examples: `fleetgate call OPERATION '{…}' --config FILE`, or as `request` of an MQTT command",
   "([mqtt.md](mqtt.md#commands)). Their robots, conveyors, numbers and places are the demo's. A mission `m-1`, a chain",
-  "7 and a webhook `w-1` are placeholders: replace them by an id that exists. What does not exist (no task left to",
-  "reassign, no goal to skip) is refused.",
+  "7 and a webhook `w-1` are placeholders for an id that exists. *Evidence* is what the gateway looks for after an",
+  "unknown ending.",
 ];
 
 /** The lines of a page, with paragraphs filled up to `WIDTH`. Headings, tables and code stay as they are. */
@@ -342,21 +331,32 @@ function findMessage(fields: readonly RequestField[], name: string): RequestFiel
   return null;
 }
 
-function operationSection(operation: DescribedOperation): readonly string[] {
+/** @param before the operations that the page has above it */
+function operationSection(
+  operation: DescribedOperation,
+  before: readonly DescribedOperation[],
+): readonly string[] {
   const facts = factsOf(operation);
+  const alike = before.find(
+    ({ fields }) => fields.length > 1 && isDeepStrictEqual(fields, operation.fields),
+  )?.name;
   return [
     `### ${operation.name}`,
     "",
     operation.summary,
     "",
     ...endings(facts),
-    ...(operation.fields.length === 0
-      ? ["No fields."]
-      : operation.fields.flatMap((field) => fieldLines(field, "    ", shared))),
+    ...(alike === undefined
+      ? fieldsOf(operation)
+      : [`The fields are those of [${alike}](#${alike.toLowerCase()}).`]),
     "",
     ...facts.slice(0, 1).map(({ request }) => `    ${JSON.stringify(request)}`),
     "",
   ];
+}
+
+function fieldsOf({ fields }: DescribedOperation): readonly string[] {
+  return fields.length === 0 ? ["No fields."] : fields.flatMap((field) => fieldLines(field, "    ", shared));
 }
 
 /** What follows an unknown ending: a line if it is the same for all requests, else a table. */
@@ -369,7 +369,7 @@ function endings(facts: readonly ExampleFacts[]): readonly string[] {
   }
   const [only] = titles.keys();
   if (only === undefined) return [];
-  if (titles.size === 1) return [`Evidence after an unknown ending: ${only.split(" | ").at(-1)}.`, ""];
+  if (titles.size === 1) return [`Evidence: ${only.split(" | ").at(-1)}.`, ""];
   return [
     "| request | effect | after an unknown ending | evidence |",
     "|---|---|---|---|",
@@ -380,6 +380,6 @@ function endings(facts: readonly ExampleFacts[]): readonly string[] {
 
 function evidenceOf({ parsed }: Pick<ExampleFacts, "parsed">): string {
   if (parsed.identityField !== null)
-    return `an empty \`${parsed.identityField.join(".")}\` is filled with the command's identity, and looked for by GetOnlineRobots, then QueryTaskChain, before and after the call`;
+    return `the command's identity in \`${parsed.identityField.join(".")}\`, if you left that empty, by GetOnlineRobots, then QueryTaskChain, before and after the call`;
   return evidenceText(parsed.evidence);
 }

@@ -60,15 +60,15 @@ function kindOf({ repeat, evidence, identityField }: ParsedRequest): keyof Unkno
 export function evidenceText(evidence: EvidenceRule): string {
   switch (evidence.kind) {
     case "none":
-      return "nothing could tell";
+      return "none";
     case "new_mission":
       return evidence.goals === null
-        ? "exactly one new mission of owner api and this type in the robot's mission stream"
-        : "exactly one new mission of owner api with this type and these goals in the robot's mission stream";
+        ? "the mission stream shows exactly one new mission of owner api and this type"
+        : "the mission stream shows exactly one new mission of owner api with this type and these goals";
     case "mission_state":
-      return `the mission is seen in ${evidence.state} in the robot's mission stream, and was in another state before`;
+      return `the mission stream shows ${evidence.state} after another state`;
     case "conveyor_state":
-      return `each of the conveyors is seen in ${evidence.operation} in the conveyor stream`;
+      return `the conveyor stream shows ${evidence.operation} for each conveyor`;
     case "query":
       return `${evidence.queries.map(({ operation }) => operation).join(", then ")}${
         evidence.baseline === undefined ? "" : ", before and after the call"
