@@ -12,26 +12,26 @@ const path = join(dirname(fileURLToPath(import.meta.url)), "..", "docs", "alarms
 const head = `<!-- Made by scripts/alarms-doc.mjs from src/domain/alarm.ts and alarm-notes.ts. -->
 # Alarms
 
-An alarm has come: find its code below. The most severe come first.
+Find the code of your alarm, and do what stands below it. The most severe come first.
 
     sudo fleetgate alarms list
     sudo fleetgate alarms ack --all
 
-The first line lists the alarms that stand; the second acknowledges those that stand when it begins. The
-[console](console.md#alarms), [MQTT](mqtt.md#alarms) and [OPC UA](opcua-reference.md#alarms) show the same alarms.
+The first line lists the alarms that stand; the second acknowledges them. The [console](console.md#alarms),
+[MQTT](mqtt.md#alarms) and [OPC UA](opcua-reference.md#alarms) show the same alarms. **No alarm is a safety function.**
 
 | below a code | means |
 |---|---|
-| Robots | whether robots may move, and what the gateway sends. **No alarm is a safety function** |
-| Severity | urgent from 800, high from 600, medium from 400, else low |
+| Robots | whether they may move, and what the gateway sends; no line: as usual |
+| 500 | the severity: urgent from 800, high from 600, medium from 400, else low |
 | 10 s / 10 s | so long the condition must hold before the alarm, and be over before its end. An unknown value changes nothing |
-| no other word | the alarm stands until its condition is over and somebody has acknowledged it, over restarts too |
-| *either* | the end of the condition, or an acknowledgement, ends it alone |
+| no other word | the alarm stands, over restarts too, until its condition is over and somebody has acknowledged it |
+| *either* | the end of the condition, or an acknowledgement, ends it |
 | *ack* | only an acknowledgement ends it |
 | *cluster* | only [two boxes that are one gateway](cluster.md) have it |
 
-An operator of the robot may acknowledge and comment; an alarm of no robot needs an operator of all robots. A robot in the
-workshop is [out of service](mqtt.md#a-robot-out-of-service): its alarms rest.
+An operator of the robot (else of all robots) may acknowledge and comment. The alarms of a robot that is [out of
+service](mqtt.md#a-robot-out-of-service) rest.
 `;
 
 const endings = { return: [], either: ["*either*"], acknowledgement: ["*ack*"] };
@@ -39,6 +39,8 @@ const endings = { return: [], either: ["*either*"], acknowledgement: ["*ack*"] }
 function delays({ onDelayMs, offDelayMs }) {
   return onDelayMs + offDelayMs === 0 ? [] : [`${onDelayMs / 1_000} s / ${offDelayMs / 1_000} s`];
 }
+
+const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
 
 function paragraph([code, rule]) {
   const { active, robots, more } = alarmNotes[code];
@@ -48,10 +50,10 @@ function paragraph([code, rule]) {
   return `
 ### ${code}
 
-- **Do now:** ${rule.advice}.${link}
-- **Robots:** ${robots}.
-- **Cause:** ${rule.cause}.
-- **Severity:** ${facts}${active === undefined ? "" : `; active ${active}`}.
+**${sentence(rule.advice)}**${link}
+
+${robots === undefined ? "" : `- **Robots:** ${robots}.\n`}- **Cause:** ${rule.cause}.
+- ${facts}${active === undefined ? "" : `; ${active}`}.
 `;
 }
 

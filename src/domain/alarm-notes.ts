@@ -4,29 +4,28 @@ import { type AlarmCode, alarmRuleName, type alarmRules } from "./alarm.ts";
 interface AlarmNote {
   /** When it is active, unless its cause says so. */
   readonly active?: string;
-  /** Whether robots may move meanwhile, and what the gateway still sends. */
-  readonly robots: string;
+  /** Whether robots may move meanwhile, and what the gateway still sends; absent: as usual. */
+  readonly robots?: string;
   /** The section that says more, as a link from docs/. */
   readonly more?: string;
 }
 
-const usual = "as usual";
 const unreached = "finish what they have; starts do not leave, stops do";
 
 /** A note for each rule; scripts/alarms-doc.mjs makes the page of both. */
 export const alarmNotes = {
   FLEET_LINK_DOWN: {
-    active: "while there is no session to the fleet service. `ROBOT_LOST` rests",
+    active: "while there is no session to the service. `ROBOT_LOST` rests",
     robots: "finish what they have; the gateway reaches none, **not even with a stop**",
     more: "troubleshoot.md#no-robots-or-all-are-offline",
   },
   DUPLICATE_GATEWAY: {
-    active: "until up to 90 s after the other has gone, if both have one client id",
+    active: "up to 90 s longer if both have one client id",
     robots: "move by the other one's commands too, if both serve one fleet",
     more: "troubleshoot.md#mqtt-is-cut-off",
   },
   QUORUM_LOST: {
-    active: "while etcd has no majority for this box for longer than `leaseSeconds`",
+    active: "without a majority of etcd for longer than `leaseSeconds`",
     robots: unreached,
     more: "cluster.md#what-dies-and-what-the-plc-sees",
   },
@@ -37,7 +36,7 @@ export const alarmNotes = {
   },
   DISK_FULL: {
     active: "from less than 8 MB free in `gateway.dataDir` until 16 MB are",
-    robots: "finish what they have; starts and changes are refused, stops leave",
+    robots: "finish what they have; the gateway refuses starts and changes, stops leave",
     more: "troubleshoot.md#the-disk-is-full-or-fails",
   },
   OUTCOME_UNKNOWN: {
@@ -48,11 +47,11 @@ export const alarmNotes = {
     robots: "**the conveyor may turn**; the robot may move",
   },
   ROBOT_EXCEPTION: {
-    active: "while it does; the text has codes and level",
+    active: "the text has codes and level",
     robots: "the robot may go on by itself",
   },
   CONVEYOR_ERROR: {
-    active: "while it does; `CONVEYOR_ERROR_1` is conveyor 1",
+    active: "`CONVEYOR_ERROR_1` is conveyor 1",
     robots: "the robot may move, the conveyor may turn",
   },
   BATTERY_CRITICAL: {
@@ -60,7 +59,7 @@ export const alarmNotes = {
     robots: "may move until empty",
   },
   NO_STANDBY: {
-    active: "while no other box could take over; the text says why",
+    active: "the text says why",
     robots: "as usual, until this box fails",
     more: "cluster.md#a-standby-without-a-session",
   },
@@ -70,13 +69,12 @@ export const alarmNotes = {
     more: "cluster.md#etcd-is-full",
   },
   MEMBER_LOST: {
-    active: "while a member does not answer or knows no leader; the text names it",
-    robots: usual,
+    active: "the text names it",
     more: "cluster.md#a-member-of-etcd-is-replaced",
   },
   ROBOT_LOST: {
-    active: "while its quality is `lost`: no proof of its values for `quality.holdMs`",
-    robots: "the robot may move unseen; starts are refused, stops leave",
+    active: "while its quality is `lost`, after `quality.holdMs`",
+    robots: "the robot may move unseen; no start leaves, stops do",
     more: "troubleshoot.md#values-are-stale",
   },
   MISSION_FAILED: {
@@ -84,26 +82,24 @@ export const alarmNotes = {
     robots: "the robot may take another mission",
   },
   FAILED_OVER: {
-    active: "until this box no longer leads. A handover raises none",
+    active: "while this box leads. A handover raises none",
     robots: "as usual; one in doubt takes no start",
     more: "cluster.md#what-dies-and-what-the-plc-sees",
   },
   CONFIG_DIFFERS: {
-    active: "while they differ; the text names the sections",
-    robots: usual,
+    active: "the text names the sections",
   },
   CLOCK_SKEW: {
-    active: "while both differ by more than 2 s, or this one cannot be right",
+    active: "from a difference of 2 s on, or while this one cannot be right",
     robots: "as usual; a command with `expires_at` may expire too early",
     more: "troubleshoot.md#a-clock-is-wrong",
   },
   BUFFER_DROPPING: {
-    active: "while events for MQTT or OPC UA are lost",
-    robots: usual,
+    active: "while MQTT or OPC UA loses events",
     more: "mqtt-reference.md#replies-and-events-that-are-dropped",
   },
   TOKEN_NOT_RENEWED: {
-    active: "until a new one comes. The old one serves until it ends",
+    active: "the old one serves until it ends",
     robots: "as usual until it ends, then as with `FLEET_LINK_DOWN`",
     more: "troubleshoot.md#the-token-cannot-be-renewed",
   },
@@ -117,12 +113,10 @@ export const alarmNotes = {
     more: "commands.md#two-gateways-for-one-fleet",
   },
   ROBOT_CLOCK: {
-    robots: usual,
     more: "troubleshoot.md#a-robots-clock",
   },
   CERTIFICATE_EXPIRES: {
     active: "from 60 days before; severity 700 in the last 7",
-    robots: usual,
     more: "troubleshoot.md#a-certificate",
   },
 } as const satisfies Record<keyof typeof alarmRules, AlarmNote>;
