@@ -1,5 +1,5 @@
-// A service whose robots run low, and an alarm list that shows it. They are one process, so that what was sent
-// and what is shown are compared by one.
+// A service whose robots run low, and an alarm list that shows it. They are one process, so that what was
+// sent and what is shown are compared by one.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
