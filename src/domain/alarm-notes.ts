@@ -123,5 +123,6 @@ export const alarmNotes = {
 
 /** Whether robots may move during an alarm, and what the gateway sends, as plain text. */
 export function robotsDuring(code: AlarmCode): string {
-  return alarmNotes[alarmRuleName(code)].robots.replace(/[*`]/g, "");
+  const { robots = "as usual" }: AlarmNote = alarmNotes[alarmRuleName(code)];
+  return robots.replace(/[*`]/g, "");
 }
