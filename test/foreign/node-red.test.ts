@@ -73,6 +73,18 @@ tried("OPC UA: slot write", async () => {
   expect(await received("cart-01")).toEqual(["CreateMission"]);
 });
 
+tried("OPC UA: condition, acknowledged", async () => {
+  const incident = { kind: "conveyor-health", robotId: "cart-02", index: 1 };
+  const condition = "ns=2;s=Robots.cart-02.Alarms.CONVEYOR_ERROR_1";
+  await happen({ ...incident, ok: false });
+  await shows("conditions", [{ condition, acknowledged: false }]);
+  await nodeRed.press("acknowledge a condition");
+  await shows("conditions", [{ condition, acknowledged: true }]);
+  const from = nodeRed.shown.entries.length;
+  await happen({ ...incident, ok: true });
+  await shows("conditions", [], from);
+});
+
 tried("MQTT: state", async () => {
   await shows("mission", { robot: "cart-01", good: true, mission: "STATE_RUNNING" });
 });
