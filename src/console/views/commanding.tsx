@@ -31,7 +31,7 @@ export function Commanding(props: { readonly known: KnownRobot; readonly press?:
   return (
     <section class="commanding" aria-label={say("commanding", { robot: robot.robot_id })}>
       {own?.robot == null ? (
-        <Pause robot={robot} />
+        <Pause robotId={robot.robot_id} />
       ) : (
         <p class="says">{say("commanding.refused", { reason: own.robot })}</p>
       )}
@@ -140,7 +140,7 @@ function useHolds(robot: Robot, rights: Rights) {
  * One click, in a fixed place, also while the values are not live. The gateway decides what stops the robot:
  * its mission, its task chain, or both (docs/internals/decisions.md, A pause asks the gateway what to send).
  */
-function Pause({ robot: { robot_id: robotId } }: { readonly robot: Robot }) {
+function Pause({ robotId }: { readonly robotId: string }) {
   const { ask, asked, store } = usePage();
   const problem = useNotice(() => {
     const reason = store.fleet.value?.robots.get(robotId)?.robot.idle.reason;

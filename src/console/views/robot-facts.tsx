@@ -134,10 +134,10 @@ export function Facts({ known, silence }: FactsProps) {
   );
 }
 
-/** Leads from a value to its tags, in both protocols. */
+/** Leads from a value to its tags. */
 function TagsOf({ robotId, name, text }: { robotId: string; name: string; text: string }) {
   return (
-    <Link class="tag-link" to={tagsAddress({ robot: robotId, text })}>
+    <Link to={tagsAddress({ robot: robotId, text })}>
       <Icon name="tags" />
       <span class="unseen">{say("facts.tagsOf", { name, robot: robotId })}</span>
     </Link>
