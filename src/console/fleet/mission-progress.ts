@@ -1,13 +1,11 @@
-import type { Command } from "../../northbound/web/api/command.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import { say } from "../texts/texts.ts";
 
 /** Of these, success says only that the fleet service has taken a mission. */
 const missionMakers = ["CreateMission", "CreateMissionWorkflow", "AppendMission", "ChargeRobot"];
 
-/** Whether the command has ended, and its mission goes on. */
-export function isMissionTaken({ operation, outcome }: Pick<Command, "operation" | "outcome">): boolean {
-  return missionMakers.includes(operation) && (outcome === "succeeded" || outcome === "probably_succeeded");
+export function makesMission(operation: string): boolean {
+  return missionMakers.includes(operation);
 }
 
 /**

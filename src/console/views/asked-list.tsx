@@ -3,7 +3,7 @@ import type { Command, PendingCommand } from "../../northbound/web/api/command.t
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import { type Asked, commandOf, missionIdOf, withLog } from "../commanding/asked.ts";
 import { commandKey } from "../fleet/fleet.ts";
-import { isMissionTaken, progressText } from "../fleet/mission-progress.ts";
+import { makesMission, progressText } from "../fleet/mission-progress.ts";
 import { whyText } from "../fleet/words.ts";
 import { codesManualAddress, commandAddress } from "../route.ts";
 import { say, word } from "../texts/texts.ts";
@@ -92,7 +92,7 @@ function isSettled({ known }: Asked): boolean {
 }
 
 function isTaken({ operation, known }: Asked): boolean {
-  return known.state === "final" && isMissionTaken({ operation, outcome: known.outcome });
+  return makesMission(operation) && known.state === "final" && known.outcome === "succeeded";
 }
 
 /** What has become of a command's mission, as far as the robot shows it. */

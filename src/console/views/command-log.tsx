@@ -3,7 +3,7 @@ import type { Command, Commands } from "../../northbound/web/api/command.ts";
 import { get } from "../api.ts";
 import { commandWord, operationText, saysText, sourceText } from "../fleet/command-words.ts";
 import { commandKey, MOST_COMMANDS, withCommands } from "../fleet/fleet.ts";
-import { isMissionTaken, progressText } from "../fleet/mission-progress.ts";
+import { makesMission, progressText } from "../fleet/mission-progress.ts";
 import { type CommandFilter, commandAddress, robotAddress } from "../route.ts";
 import { say } from "../texts/texts.ts";
 import { usePage } from "./context.ts";
@@ -94,12 +94,13 @@ function CommandTable({ caption, commands }: { caption: string; commands: readon
 /** Its stage or outcome; of a mission that the service has taken, also what the robot has made of it. */
 function State({ command }: { readonly command: Command }) {
   const { store } = usePage();
-  const { robot_id: robotId, mission_id: missionId } = command;
+  const { robot_id: robotId, mission_id: missionId, operation, outcome } = command;
   const shown = <Word {...commandWord(command)} />;
-  if (robotId === null || !isMissionTaken(command)) return shown;
+  const isTaken = outcome === "succeeded" || outcome === "probably_succeeded";
+  if (robotId === null || !isTaken || !makesMission(operation)) return shown;
   const robot = store.fleet.value?.robots.get(robotId)?.robot ?? null;
   const progress = progressText(robot, missionId, store.silence.value !== null);
-  if (progress === "") return shown;
+  if (progress === "") return <Says of="log.progress" state={shown} progress={say("log.notKnown")} />;
   const link = <Link to={robotAddress(robotId)}>{progress}</Link>;
   return <Says of="log.progress" state={shown} progress={link} />;
 }

@@ -93,11 +93,16 @@ describePages("the log of commands", (pages) => {
     const { page, gateway } = await pages.open("/commands", {
       robots: [standingRobot("cart-1", { mission, idle: moves })],
       prepare: (opened) => {
-        opened.commands = [going];
+        opened.commands = [going, command(1)];
       },
     });
     const row = page.getByRole("row", { name: /CreateMission/ });
     await row.getByText("● succeeded → drives").waitFor();
+    // Its mission is not known.
+    await page
+      .getByRole("row", { name: /ChargeRobot/ })
+      .getByText("● succeeded → arrival not known")
+      .waitFor();
     const ended = oneMission({ mission_id: "m1", state: "STATE_SUCCEEDED" });
     gateway.send("change", { at, robots: [{ robot_id: "cart-1", mission: ended }] });
     await row.getByRole("link", { name: "arrived" }).click();

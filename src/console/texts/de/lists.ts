@@ -1,5 +1,6 @@
 export const lists = {
   "log.progress": "{state} → {progress}",
+  "log.notKnown": "Ankunft unbekannt",
   "log.problem": "◆ Das Protokoll ließ sich nicht lesen: {problem}.",
   "log.none": "{caption}: keine.",
   "log.command": "Befehl",

@@ -1,5 +1,6 @@
 export const lists = {
   "log.progress": "{state} → {progress}",
+  "log.notKnown": "arrival not known",
   "log.problem": "◆ The log could not be read: {problem}.",
   "log.none": "{caption}: none.",
   "log.command": "Command",
