@@ -1,3 +1,4 @@
+import type { CertificateEnd } from "../config/certificate-files.ts";
 import { pathText } from "../config/finding.ts";
 import type { ReloadRefusal } from "../contracts/reload.ts";
 import { stopRequest } from "../fleet/stop-request.ts";
@@ -14,7 +15,7 @@ import { QUEUE, type Run, startRetry } from "./run.ts";
 export async function opcua(
   options: OpcUaOptions,
   run: Run,
-  { link, state, stages, fanOut, commands, catalogue, trends }: Core,
+  { link, state, stages, fanOut, commands, catalogue, trends, certificates }: Core,
 ): Promise<OpcUaServer> {
   const { config, surroundings, work, sessionId, stores, reloads, cluster } = run;
   // Loaded here: a gateway without OPC UA starts in two thirds of the time, and needs less memory.
@@ -49,7 +50,10 @@ export async function opcua(
       permits: dispatcher.permits,
       holds: dispatcher.holds,
       batteries: trends,
-      batteryLimits: config.alarms.battery.now,
+      alarmFacts: {
+        batteryLimits: config.alarms.battery.now,
+        certificateEndMs: () => firstEndMs(certificates.found()),
+      },
       alarms: { storeProblem: stages.alarmStore.storeProblem, shown: stages.alarms.visibleAlarms },
     },
     timeRequest: (task) => work.time("opcua", task),
@@ -74,6 +78,12 @@ export async function opcua(
   ]);
   fanOut.attachSink(server.name, server, QUEUE);
   return retry.shown(server);
+}
+
+/** A certificate that cannot be read has no end. */
+function firstEndMs(ends: readonly CertificateEnd[]): number | null {
+  const first = Math.min(...ends.map(({ endMs }) => endMs));
+  return Number.isFinite(first) ? first : null;
 }
 
 /** Its code is loaded only if there is a cluster. */

@@ -51,3 +51,11 @@ export interface BatteryLimits {
   readonly low: number;
   readonly critical: number;
 }
+
+/** What the conditions of alarms show besides their alarms. */
+export interface AlarmFacts {
+  /** At which alarms are raised now. */
+  batteryLimits(): BatteryLimits;
+  /** Wall time at which the first certificate of the gateway ends; null: none is known. */
+  certificateEndMs(): number | null;
+}

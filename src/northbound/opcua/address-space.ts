@@ -1,6 +1,6 @@
 import type { AddressSpace, INamespace, ISessionContext, OPCUAServer } from "node-opcua";
 import type { Acts, Holds } from "../../contracts/acts.ts";
-import type { ActiveAlarms, AlarmStore, BatteryLimits } from "../../contracts/alarms.ts";
+import type { ActiveAlarms, AlarmFacts, AlarmStore } from "../../contracts/alarms.ts";
 import type { ClusterView } from "../../contracts/cluster.ts";
 import type { Commander, CommandRecords, CommandRights, RefusalAudit } from "../../contracts/commander.ts";
 import type { MakeStopRequest } from "../../contracts/fleet-port.ts";
@@ -79,8 +79,7 @@ export interface OpcUaViews {
   readonly holds: Pick<Holds, "holdState">;
   readonly alarms: AlarmStore & ActiveAlarms;
   readonly batteries: BatteryTrends;
-  /** At which alarms are raised now. */
-  readonly batteryLimits: () => BatteryLimits;
+  readonly alarmFacts: AlarmFacts;
   /** Absent or null: the gateway is no member of a cluster. */
   readonly cluster?: ClusterView | null;
 }
@@ -154,7 +153,7 @@ export function openAddressSpace(
   const conditions = openConditions(server, addressSpace, {
     ...conditionParts,
     acknowledged: memory.acknowledged,
-    batteryLimits: views.batteryLimits,
+    facts: views.alarmFacts,
     log: parts.log,
   });
   const noteCall = auditCalls(parts.auditEvents, catalogue);

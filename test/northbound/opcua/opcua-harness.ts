@@ -76,7 +76,7 @@ export function opcUaOptions(changed: Partial<Given<OpcUaOptions>> = {}): OpcUaO
 type Changed = Partial<
   Omit<OpcUaParts, "commands" | "views"> &
     Omit<OpcUaCommands, "commander" | "stopRequest"> &
-    Pick<OpcUaViews, "alarms" | "batteries" | "batteryLimits" | "facts" | "cluster">
+    Pick<OpcUaViews, "alarms" | "batteries" | "alarmFacts" | "facts" | "cluster">
 > &
   Pick<TestTargets, "resetCounters" | "userRights"> & {
     /** Of the facts, unless they are given. */
@@ -101,7 +101,7 @@ export function opcUaParts({
   permits = noPermits,
   alarms = noAlarms,
   batteries = noBatteries,
-  batteryLimits = () => ({ low: 20, critical: 10 }),
+  alarmFacts = { batteryLimits: () => ({ low: 20, critical: 10 }), certificateEndMs: () => null },
   cluster = null,
   catalogue = fakeCatalogue(),
   rights,
@@ -125,7 +125,7 @@ export function opcUaParts({
       catalogue,
       stopRequest,
     },
-    views: { facts, stations, permits, holds, alarms, batteries, batteryLimits, cluster },
+    views: { facts, stations, permits, holds, alarms, batteries, alarmFacts, cluster },
     openMemory: createFakeDisk().open,
     clock,
     random: () => 0.5,

@@ -1,5 +1,5 @@
 import type { AddressSpace, UAEventType, UAObject } from "node-opcua";
-import type { BatteryLimits } from "../../../contracts/alarms.ts";
+import type { AlarmFacts } from "../../../contracts/alarms.ts";
 import type { Alarm } from "../../../domain/alarm.ts";
 import { FLEET_NAMESPACE_INDEX } from "../fleet-nodeset.ts";
 import { type ConditionKind, conditionKind, conditionTypes } from "../model/conditions.ts";
@@ -31,7 +31,7 @@ export function createConditionEvents(
   addressSpace: AddressSpace,
   registry: ConditionRegistry,
   places: Pick<ConditionPlaces, "of">,
-  batteryLimits: () => BatteryLimits,
+  facts: AlarmFacts,
 ): ConditionEvents {
   const types = new Map<ConditionKind, UAEventType>();
 
@@ -47,7 +47,7 @@ export function createConditionEvents(
   function eventOf(state: ConditionState): SourcedEvent {
     const place = places.of(state);
     const type = typeOf(state.name);
-    const values = conditionFields(state, place, type.nodeId, batteryLimits());
+    const values = conditionFields(state, place, type.nodeId, facts);
     return { source: place.source, event: new ComputedEvent(type, place.conditionId, values) };
   }
 

@@ -1,5 +1,5 @@
 import { DataType, LocalizedText, NodeId, NodeIdType, StatusCodes, Variant } from "node-opcua";
-import type { BatteryLimits } from "../../../contracts/alarms.ts";
+import type { AlarmFacts, BatteryLimits } from "../../../contracts/alarms.ts";
 import { alarmRule } from "../../../domain/alarm.ts";
 import { holderName } from "../../../domain/hold.ts";
 import { FLEET_NAMESPACE_INDEX } from "../fleet-nodeset.ts";
@@ -15,7 +15,7 @@ interface FieldInput {
   readonly place: ConditionPlace;
   /** The NodeId of its type. */
   readonly type: NodeId;
-  readonly limits: BatteryLimits;
+  readonly facts: AlarmFacts;
 }
 
 type Field = (input: FieldInput) => Variant;
@@ -79,6 +79,7 @@ const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
   ["LimitState.CurrentState.Id", ({ state }) => levelOf(state)?.id ?? nothing],
   ["LowLimit", (input) => limitOf(input, "low")],
   ["LowLowLimit", (input) => limitOf(input, "critical")],
+  ["ExpirationDate", expirationDate],
   ["NormalState", ({ state }) => (conditionKind(state.name) === "battery" ? nothing : noNode)],
   [`${FLEET_NAMESPACE_INDEX}:Cause`, ({ state }) => string(alarmRule(state.alarm.code).cause)],
   [`${FLEET_NAMESPACE_INDEX}:Advice`, ({ state }) => string(alarmRule(state.alarm.code).advice)],
@@ -93,9 +94,9 @@ export function conditionFields(
   state: ConditionState,
   place: ConditionPlace,
   type: NodeId,
-  limits: BatteryLimits,
+  facts: AlarmFacts,
 ): EventValues {
-  const input = { state, place, type, limits };
+  const input = { state, place, type, facts };
   return { paths: () => fields.keys(), get: (path) => fields.get(path)?.(input) };
 }
 
@@ -127,8 +128,14 @@ function levelOf({ name, alarm, isActive }: ConditionState) {
 }
 
 /** Percent. */
-function limitOf({ state, limits }: FieldInput, name: keyof BatteryLimits): Variant {
-  return conditionKind(state.name) === "battery" ? variant(DataType.Double, limits[name]) : nothing;
+function limitOf({ state, facts }: FieldInput, name: keyof BatteryLimits): Variant {
+  if (conditionKind(state.name) !== "battery") return nothing;
+  return variant(DataType.Double, facts.batteryLimits()[name]);
+}
+
+/** Of the certificate that ends first. */
+function expirationDate({ state, facts }: FieldInput): Variant {
+  return conditionKind(state.name) === "certificate" ? dateTime(facts.certificateEndMs()) : nothing;
 }
 
 function classOf(number: number, name: string) {

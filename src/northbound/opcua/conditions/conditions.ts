@@ -1,5 +1,5 @@
 import type { AddressSpace, OPCUAServer } from "node-opcua";
-import type { BatteryLimits } from "../../../contracts/alarms.ts";
+import type { AlarmFacts } from "../../../contracts/alarms.ts";
 import { ofGateway } from "../../../domain/alarm.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import type { Clock } from "../../../platform/clock.ts";
@@ -17,7 +17,7 @@ import { answerRefresh } from "./refresh.ts";
 export interface ConditionParts extends Pick<ConditionCallParts, "alarms" | "acts" | "accountOf"> {
   /** The name of a robot that has nodes. */
   readonly nameOf: (robotId: RobotId) => string | undefined;
-  readonly batteryLimits: () => BatteryLimits;
+  readonly facts: AlarmFacts;
   readonly acknowledged: AcknowledgedAlarms;
   readonly slices: Pick<TimeSlices, "begin">;
   readonly clock: Clock;
@@ -34,11 +34,11 @@ export interface Conditions extends Pick<ConditionEvents, "note" | "follow"> {
 export function openConditions(
   server: OPCUAServer,
   addressSpace: AddressSpace,
-  { alarms, batteryLimits, acts, accountOf, nameOf, acknowledged, slices, clock, log }: ConditionParts,
+  { alarms, facts, acts, accountOf, nameOf, acknowledged, slices, clock, log }: ConditionParts,
 ): Conditions {
   const registry = createConditionRegistry(alarms.shown(ofGateway).alarms, acknowledged);
   const places = createConditionPlaces(addressSpace, nameOf, alarms);
-  const events = createConditionEvents(addressSpace, registry, places, batteryLimits);
+  const events = createConditionEvents(addressSpace, registry, places, facts);
   answerRefresh(server, events, slices, clock, log);
   return {
     note: events.note,

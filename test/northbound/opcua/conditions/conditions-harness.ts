@@ -53,7 +53,7 @@ const fields = [
   ],
   ...["Comment", "ClientUserId", "LastSeverity", "Quality", "InputNode", "ConditionClassName"],
   ...["OutOfServiceState.Id", "SuppressedOrShelved", "LimitState.CurrentState", "ConfirmedState.Id"],
-  ...["LowLimit", "LowLowLimit", "2:Cause", "2:Advice"],
+  ...["LowLimit", "LowLowLimit", "ExpirationDate", "2:Cause", "2:Advice"],
 ];
 
 /** The select clause of the ConditionId. */
@@ -75,6 +75,7 @@ export interface ConditionsHarness extends AsyncDisposable {
   client(name: string): Promise<Caller>;
 }
 
+export const CERTIFICATE_END_MS = Date.UTC(2027, 0, 1);
 export const robot = (robotId: string): AlarmSource => ({ kind: "robot", robotId });
 export const nothingKept: KeptAlarms = { alarms: [], outOfService: [], lastId: 0 };
 const user = (name: string, role: OpcUaUser["role"]): OpcUaUser => ({
@@ -127,7 +128,7 @@ export async function startConditions(
   const limits = { low: 20, critical: 10 };
   const running = await startServer(options, {
     ...{ alarms, acts, catalogue },
-    batteryLimits: () => limits,
+    alarmFacts: { batteryLimits: () => limits, certificateEndMs: () => CERTIFICATE_END_MS },
     openMemory: disk.open,
   });
   running.server.write({ changes: robotIds.map((id) => robotChange(id, "good")), events: [] });

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { ofGateway } from "../../../../src/domain/alarm.ts";
 import type { Caller } from "../opcua-harness.ts";
 import {
+  CERTIFICATE_END_MS,
   type ConditionsHarness,
   type Listener,
   listen,
@@ -88,6 +89,15 @@ it("has one condition for a low and a critical battery", async () => {
     [id, type, "LowLow", 300, 25, 12],
   ]);
   expect(await all.refresh()).toEqual([all.events[1]]);
+});
+
+it("has the end of the certificate that ends first", async () => {
+  harness.set(ofGateway, "CERTIFICATE_EXPIRES", true);
+  expect(await all.until(named("CERTIFICATE_EXPIRES"))).toMatchObject({
+    EventType: "ns=2;s=CertificateAlarmType",
+    ExpirationDate: new Date(CERTIFICATE_END_MS),
+    LowLimit: null,
+  });
 });
 
 it("ends what only an acknowledgement ends, and what rests with its robot", async () => {
