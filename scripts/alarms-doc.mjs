@@ -18,12 +18,12 @@ Find the code of your alarm, and do what stands below it. The most severe come f
     sudo fleetgate alarms ack --all
 
 The first line lists the alarms that stand; the second acknowledges them. The [console](console.md#alarms),
-[MQTT](mqtt.md#alarms) and [OPC UA](opcua-reference.md#alarms) show the same alarms. **No alarm is a safety function.**
+[MQTT](mqtt.md#alarms) and [OPC UA](opcua-reference.md#alarms) show the same alarms. **None is a safety function.**
 
 | below a code | means |
 |---|---|
 | Robots | whether they may move, and what the gateway sends; no line: as usual |
-| 500 | the severity: urgent from 800, high from 600, medium from 400, else low |
+| 500 | severity: urgent from 800, high from 600, medium from 400, else low |
 | 10 s / 10 s | so long the condition must hold before the alarm, and be over before its end. An unknown value changes nothing |
 | no other word | the alarm stands, over restarts too, until its condition is over and somebody has acknowledged it |
 | *either* | the end of the condition, or an acknowledgement, ends it |
