@@ -150,10 +150,9 @@ export function openAddressSpace(
   const slots = slotParts(parts, options, writes.add, signal);
   const [{ missionSlots }, { chains, nameOf }, { note }] = [options, space, memory.robots];
   const conditionParts = { alarms: views.alarms, acts, accountOf: account, nameOf, slices, clock };
-  const conditions = openConditions(server, addressSpace, {
+  const conditions = openConditions(server, addressSpace, views.alarmFacts, {
     ...conditionParts,
     acknowledged: memory.acknowledged,
-    facts: views.alarmFacts,
     log: parts.log,
   });
   const noteCall = auditCalls(parts.auditEvents, catalogue);

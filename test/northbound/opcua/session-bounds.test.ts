@@ -25,7 +25,8 @@ const user = (name: string, role: OpcUaUser["role"]): OpcUaUser => ({
 });
 const as = (name: string) => ({ user: { name, password: `${name} secret` } });
 const limits = { ...defaultOpcUaLimits, maxSessions: 8, maxSessionsPerUser: 3 };
-const clock = createManualClock(0);
+// The key of the server, if no other file has made it, is made by this clock.
+const clock = createManualClock(Date.now());
 const lines: string[] = [];
 let running: RunningServer;
 const callers: Caller[] = [];

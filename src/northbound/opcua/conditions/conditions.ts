@@ -17,7 +17,6 @@ import { answerRefresh } from "./refresh.ts";
 export interface ConditionParts extends Pick<ConditionCallParts, "alarms" | "acts" | "accountOf"> {
   /** The name of a robot that has nodes. */
   readonly nameOf: (robotId: RobotId) => string | undefined;
-  readonly facts: AlarmFacts;
   readonly acknowledged: AcknowledgedAlarms;
   readonly slices: Pick<TimeSlices, "begin">;
   readonly clock: Clock;
@@ -34,7 +33,8 @@ export interface Conditions extends Pick<ConditionEvents, "note" | "follow"> {
 export function openConditions(
   server: OPCUAServer,
   addressSpace: AddressSpace,
-  { alarms, facts, acts, accountOf, nameOf, acknowledged, slices, clock, log }: ConditionParts,
+  facts: AlarmFacts,
+  { alarms, acts, accountOf, nameOf, acknowledged, slices, clock, log }: ConditionParts,
 ): Conditions {
   const registry = createConditionRegistry(alarms.shown(ofGateway).alarms, acknowledged);
   const places = createConditionPlaces(addressSpace, nameOf, alarms);
