@@ -69,9 +69,9 @@ describePages("a command by a form", (pages) => {
     ]);
     expect(await page.getByLabel("robot id (required)").inputValue()).toBe("cart-1");
     await page.getByRole("button", { name: "Remove goals 2" }).click();
-    expect(await goals.count()).toBe(1);
+    await expect.poll(() => goals.count()).toBe(1);
     await page.getByRole("button", { name: "Add goals" }).click();
-    expect(await page.getByLabel("goal", { exact: true }).count()).toBe(2);
+    await expect.poll(() => page.getByLabel("goal", { exact: true }).count()).toBe(2);
   });
 
   it("has the message about bad input at its field, and no second step", async () => {

@@ -23,11 +23,13 @@ describePages("the console", (pages) => {
 
   it("lists each robot with how it is, in the order of their numbers", async () => {
     const { page } = await open([standingRobot("cart-10"), standingRobot("cart-9", waits)]);
+    await page.getByText("2 robots, 2 good, 1 to look at").waitFor();
+    // The name of its place comes with the map.
+    await rows(page).first().getByText("at Station A").waitFor();
     expect(await rows(page).allTextContents()).toEqual([
       expect.stringMatching(/^cart-9.*◆ waits for confirmation.*at Station A.*81 %$/s),
       expect.stringMatching(/^cart-10.*● idle/s),
     ]);
-    await page.getByText("2 robots, 2 good, 1 to look at").waitFor();
   });
 
   it("lists a robot that is new to the gateway", async () => {
@@ -39,8 +41,8 @@ describePages("the console", (pages) => {
   it("finds a robot by a part of its name", async () => {
     const { page } = await open([standingRobot("cart-1"), standingRobot("serve-1")]);
     await page.getByLabel("Search").fill("SERVE");
-    expect(await rows(page).count()).toBe(1);
     await page.getByText("1 of 2 robots").waitFor();
+    expect(await rows(page).count()).toBe(1);
   });
 
   it("shows the map of a robot that is chosen from the list, and scrolls the list alone to it", async () => {
