@@ -11,12 +11,12 @@ export interface DeviceMetric extends Sample {
 }
 
 /** Gives each metric a number of its own, over the whole node. */
-export type TakeAlias = () => bigint;
+export type TakeAlias = () => number;
 
 export function createAliases(): TakeAlias {
-  let last = 0n;
+  let last = 0;
   return () => {
-    last += 1n;
+    last += 1;
     return last;
   };
 }

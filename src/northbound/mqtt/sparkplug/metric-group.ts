@@ -15,16 +15,18 @@ export function addGroup<Key extends string>(
   device: Device,
   models: Readonly<Record<Key, MetricModel>>,
 ): MetricGroup<Key> {
-  const metrics = Object.entries<MetricModel>(models).map(
-    ([key, model]) => [key as Key, device.add(model)] as readonly [Key, DeviceMetric],
-  );
+  const metrics: readonly { readonly key: Key; readonly metric: DeviceMetric }[] =
+    Object.entries<MetricModel>(models).map(([key, model]) => ({
+      key: key as Key,
+      metric: device.add(model),
+    }));
   return {
     show(values, quality, atMs) {
       const known = metricQuality(quality);
-      for (const [key, metric] of metrics) device.set(metric, values[key], known, atMs);
+      for (const { key, metric } of metrics) device.set(metric, values[key], known, atMs);
     },
     past: (values, atMs) =>
-      metrics.flatMap(([key, { model, alias }]) => {
+      metrics.flatMap(({ key, metric: { model, alias } }) => {
         const value = values[key];
         return value === undefined ? [] : [pastSample(model, alias, value, atMs)];
       }),
@@ -34,7 +36,7 @@ export function addGroup<Key extends string>(
 /** A value of the past. */
 export function pastSample(
   model: MetricModel,
-  alias: bigint | null,
+  alias: number | null,
   value: MetricValue,
   atMs: number,
 ): Sample {

@@ -1,5 +1,4 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import {
   DataType,
   type Metric,
@@ -8,6 +7,7 @@ import {
   PropertySetSchema,
   PropertyValueSchema,
 } from "../../../wire/sparkplug/payload_pb.js";
+import { MessageWriter } from "./message-writer.ts";
 
 /** The types of metrics, by the names of the standard. */
 const dataTypes = {
@@ -36,7 +36,7 @@ export type MetricValue = string | number | boolean;
 export interface Sample {
   readonly model: MetricModel;
   /** Null: it is named, always. */
-  readonly alias: bigint | null;
+  readonly alias: number | null;
   /** Null: there is no value, or none that is known to be true. */
   readonly value: MetricValue | null;
   readonly quality: MetricQuality;
@@ -53,7 +53,6 @@ const { field: payload } = PayloadSchema;
 const { field: metric } = MetricSchema;
 const { field: propertySet } = PropertySetSchema;
 const { field: property } = PropertyValueSchema;
-const halfSurrogate = /\p{Surrogate}/gu;
 const qualityCodes = { stale: 500, bad: 0 } as const;
 
 export interface PayloadParts {
@@ -65,22 +64,18 @@ export interface PayloadParts {
   readonly isBirth: boolean;
 }
 
-/**
- * A message as bytes. Its metrics are in the order of their times, as the standard wants them. Written by the
- * numbers of the schema: the generic encoder takes three times as long.
- */
+/** A message as bytes. Its metrics are in the order of their times, as the standard wants them. */
 export function encodePayload({ atMs, seq, samples, isBirth }: PayloadParts): Buffer {
   const inOrder = isInOrder(samples) ? samples : samples.toSorted((one, other) => one.atMs - other.atMs);
-  const writer = new BinaryWriter();
-  writer.tag(payload.timestamp.number, WireType.Varint).uint64(timeOf(atMs));
+  const writer = new MessageWriter();
+  writer.integer(payload.timestamp.number, timeOf(atMs));
   for (const sample of inOrder) {
-    writer.tag(payload.metrics.number, WireType.LengthDelimited).fork();
+    const start = writer.begin(payload.metrics.number);
     writeMetric(writer, sample, isBirth);
-    writer.join();
+    writer.end(start);
   }
-  if (seq !== null) writer.tag(payload.seq.number, WireType.Varint).uint64(seq);
-  const bytes = writer.finish();
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (seq !== null) writer.integer(payload.seq.number, seq);
+  return writer.finish();
 }
 
 function isInOrder(samples: readonly Sample[]): boolean {
@@ -88,23 +83,23 @@ function isInOrder(samples: readonly Sample[]): boolean {
 }
 
 function writeMetric(
-  writer: BinaryWriter,
+  writer: MessageWriter,
   { model, alias, value, quality, atMs, isHistorical }: Sample,
   isBirth: boolean,
 ): void {
   const { name, type, unit } = model;
   const isNamed = isBirth || alias === null;
-  if (isNamed) writer.tag(metric.name.number, WireType.LengthDelimited).string(name);
-  if (alias !== null) writer.tag(metric.alias.number, WireType.Varint).uint64(alias);
-  writer.tag(metric.timestamp.number, WireType.Varint).uint64(timeOf(atMs));
-  if (isNamed) writer.tag(metric.datatype.number, WireType.Varint).uint32(dataTypes[type]);
-  if (isHistorical) writer.tag(metric.isHistorical.number, WireType.Varint).bool(true);
-  if (value === null) writer.tag(metric.isNull.number, WireType.Varint).bool(true);
+  if (isNamed) writer.text(metric.name.number, name);
+  if (alias !== null) writer.integer(metric.alias.number, alias);
+  writer.integer(metric.timestamp.number, timeOf(atMs));
+  if (isNamed) writer.integer(metric.datatype.number, dataTypes[type]);
+  if (isHistorical) writer.boolean(metric.isHistorical.number, true);
+  if (value === null) writer.boolean(metric.isNull.number, true);
   const shownUnit = isBirth ? unit : undefined;
   if (shownUnit !== undefined || quality !== "good") {
-    writer.tag(metric.properties.number, WireType.LengthDelimited).fork();
+    const start = writer.begin(metric.properties.number);
     writeProperties(writer, shownUnit, quality);
-    writer.join();
+    writer.end(start);
   }
   if (value !== null) writeValue(writer, type, value);
 }
@@ -115,62 +110,54 @@ function timeOf(atMs: number): number {
 }
 
 /** Signed numbers are in the unsigned field, as two's complement. */
-function writeValue(writer: BinaryWriter, type: MetricType, value: MetricValue): void {
+function writeValue(writer: MessageWriter, type: MetricType, value: MetricValue): void {
   switch (type) {
     case "Int32":
-      writer.tag(metric.intValue.number, WireType.Varint).uint32(Number(value) >>> 0);
+      writer.integer(metric.intValue.number, Number(value) >>> 0);
       break;
     case "Int64":
     case "DateTime":
-      writer
-        .tag(metric.longValue.number, WireType.Varint)
-        .uint64(BigInt.asUintN(64, BigInt(Math.trunc(Number(value)))));
+      writer.integer(metric.longValue.number, Math.trunc(Number(value)));
       break;
     case "Double":
-      writer.tag(metric.doubleValue.number, WireType.Bit64).double(Number(value));
+      writer.double(metric.doubleValue.number, Number(value));
       break;
     case "Boolean":
-      writer.tag(metric.booleanValue.number, WireType.Varint).bool(value === true);
+      writer.boolean(metric.booleanValue.number, value === true);
       break;
     case "String":
-      writer
-        .tag(metric.stringValue.number, WireType.LengthDelimited)
-        .string(String(value).replace(halfSurrogate, "\ufffd"));
+      writer.text(metric.stringValue.number, String(value));
       break;
   }
 }
 
 /** All keys come before all values, each at the place of its key. */
-function writeProperties(writer: BinaryWriter, unit: MetricModel["unit"], quality: MetricQuality): void {
+function writeProperties(writer: MessageWriter, unit: MetricModel["unit"], quality: MetricQuality): void {
   const keys = [
     ...(unit === undefined ? [] : ["engUnit", "engLow", "engHigh"]),
     ...(quality === "good" ? [] : ["Quality"]),
   ];
-  for (const key of keys) writer.tag(propertySet.keys.number, WireType.LengthDelimited).string(key);
+  for (const key of keys) writer.text(propertySet.keys.number, key);
   const write = (type: number, writeField: () => void) => {
-    writer.tag(propertySet.values.number, WireType.LengthDelimited).fork();
-    writer.tag(property.type.number, WireType.Varint).uint32(type);
+    const start = writer.begin(propertySet.values.number);
+    writer.integer(property.type.number, type);
     writeField();
-    writer.join();
+    writer.end(start);
   };
   if (unit !== undefined) {
-    write(DataType.String, () =>
-      writer.tag(property.stringValue.number, WireType.LengthDelimited).string(unit.name),
-    );
+    write(DataType.String, () => writer.text(property.stringValue.number, unit.name));
     for (const bound of [unit.low, unit.high])
-      write(DataType.Double, () => writer.tag(property.doubleValue.number, WireType.Bit64).double(bound));
+      write(DataType.Double, () => writer.double(property.doubleValue.number, bound));
   }
   if (quality !== "good")
-    write(DataType.Int32, () =>
-      writer.tag(property.intValue.number, WireType.Varint).uint32(qualityCodes[quality]),
-    );
+    write(DataType.Int32, () => writer.integer(property.intValue.number, qualityCodes[quality]));
 }
 
 /** A metric of a command, or of a message of this very node. */
 export interface ReadMetric {
   /** Null: it has none. */
   readonly name: string | null;
-  readonly alias: bigint | null;
+  readonly alias: number | null;
   /** Null: none, or of a type that no metric here has. */
   readonly value: string | boolean | bigint | number | null;
 }
@@ -188,7 +175,7 @@ export function readPayload(bytes: Uint8Array): readonly ReadMetric[] | null {
 function readMetric(read: Metric): ReadMetric {
   return {
     name: Object.hasOwn(read, "name") ? read.name : null,
-    alias: Object.hasOwn(read, "alias") ? read.alias : null,
+    alias: Object.hasOwn(read, "alias") ? Number(read.alias) : null,
     value: read.value.case === undefined ? null : read.value.value,
   };
 }

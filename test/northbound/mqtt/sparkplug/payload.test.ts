@@ -1,0 +1,99 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { expect, test } from "vitest";
+import {
+  encodePayload,
+  type MetricModel,
+  type Sample,
+} from "../../../../src/northbound/mqtt/sparkplug/payload.ts";
+import { PayloadSchema } from "../../../../src/wire/sparkplug/payload_pb.js";
+import { decode } from "../../../support/sparkplug/payload.ts";
+
+const AT_MS = 1_750_000_000_000;
+const sample = (
+  type: MetricModel["type"],
+  value: Sample["value"],
+  changed: Partial<Sample> & Partial<MetricModel> = {},
+): Sample => ({
+  model: { name: changed.name ?? "Metric", type, ...(changed.unit ? { unit: changed.unit } : {}) },
+  alias: 7,
+  value,
+  quality: "good",
+  atMs: AT_MS,
+  ...changed,
+});
+const decoded = (samples: readonly Sample[], isBirth = true) =>
+  decode(encodePayload({ atMs: AT_MS, seq: 255, samples, isBirth }));
+
+test.each<[MetricModel["type"], Sample["value"]]>([
+  ["Int32", 0],
+  ["Int32", -1],
+  ["Int32", 2 ** 31 - 1],
+  ["Int32", -(2 ** 31)],
+  ["Int64", 127],
+  ["Int64", 128],
+  ["Int64", Number.MAX_SAFE_INTEGER],
+  ["DateTime", AT_MS],
+  ["Double", -0.1],
+  ["Double", Number.MAX_VALUE],
+  ["Boolean", true],
+  ["Boolean", false],
+  ["String", ""],
+  ["String", "Fördertechnik 🤖"],
+  ["String", "x".repeat(127)],
+  ["String", "ä".repeat(64)],
+  ["String", "x".repeat(20_000)],
+])("a foreign decoder reads %s %s", (type, value) => {
+  expect(decoded([sample(type, value)])?.metrics[0]).toMatchObject({ value, isNull: false, atMs: AT_MS });
+});
+
+test.each([-1, Number.MIN_SAFE_INTEGER])(
+  "Int64 %s is in the unsigned field, as two's complement",
+  (value) => {
+    const samples = [sample("Int64", value)];
+    const [metric] = fromBinary(
+      PayloadSchema,
+      encodePayload({ atMs: 0, seq: 0, samples, isBirth: true }),
+    ).metrics;
+    expect(metric?.value).toEqual({ case: "longValue", value: BigInt.asUintN(64, BigInt(value)) });
+  },
+);
+
+test("half of a surrogate pair is a replacement character", () => {
+  expect(decoded([sample("String", "a\ud83eb")])?.metrics[0]?.value).toBe("a\ufffdb");
+});
+
+test("a large birth keeps every metric, its name, alias, unit and quality", () => {
+  const unit = { name: "%".repeat(130), low: 0, high: 100 };
+  const samples = Array.from({ length: 1_000 }, (_, index) =>
+    sample("Int32", index, { name: `Metric/${index}/${"n".repeat(index)}`, alias: index * 1_000_003, unit }),
+  );
+  const stale: Sample = sample("String", null, { quality: "stale", alias: null });
+  const read = decoded([...samples, stale]);
+  expect(read).toMatchObject({ seq: 255, atMs: AT_MS });
+  for (const [index, { model, alias }] of samples.entries())
+    expect(read?.metrics[index]).toMatchObject({ name: model.name, alias, value: index, datatype: 3 });
+  expect(read?.metrics[999]?.properties).toMatchObject({
+    keys: ["engUnit", "engLow", "engHigh"],
+    values: [{ value: unit.name }, { value: 0 }, { value: 100 }],
+  });
+  expect(read?.metrics[1_000]).toMatchObject({
+    ...{ isNull: true, alias: null, name: "Metric" },
+    properties: { keys: ["Quality"], values: [{ value: 500 }] },
+  });
+});
+
+test("data have the alias alone, and are in the order of their times", () => {
+  const read = decoded([sample("Int32", 2), sample("Int32", 1, { atMs: -5, isHistorical: true })], false);
+  expect(
+    read?.metrics.map(({ name, alias, value, atMs, isHistorical }) => [
+      name,
+      alias,
+      value,
+      atMs,
+      isHistorical,
+    ]),
+  ).toEqual([
+    [null, 7, 1, 0, true],
+    [null, 7, 2, AT_MS, false],
+  ]);
+});
