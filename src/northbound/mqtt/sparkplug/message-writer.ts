@@ -13,13 +13,14 @@ const BYTES_A_CHARACTER = 3;
 
 /**
  * Writes a message of Protocol Buffers by field numbers, into one buffer. The writer of @bufbuild/protobuf
- * makes an array and a buffer for each text and each inner message: that took half of what Sparkplug costs.
+ * makes an array and a buffer for each text and each inner message (docs/internals/decisions.md, A writer of
+ * our own writes the messages of Sparkplug).
  */
 export class MessageWriter {
   #bytes = Buffer.allocUnsafe(FIRST_BYTES);
   #at = 0;
 
-  /** A field of an integer type. @param value from 0 to 2⁵³, or negative: then as two's complement of 64 bits */
+  /** A field of an integer type. @param value a negative one is written as two's complement of 64 bits */
   integer(field: number, value: number): void {
     this.#reserve(2 * LONGEST_VARINT);
     this.#tag(field, VARINT);
