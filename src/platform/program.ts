@@ -22,6 +22,8 @@ export interface ProgramParts {
 
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const MOST_CHARACTERS = 500;
+/** What a program has said is read so long after its end, if a child of it holds the pipes. */
+const SAID_WITHIN_MS = 200;
 
 /** Runs a program to its end. Never rejects. */
 export function runProgram(
@@ -35,8 +37,10 @@ export function runProgram(
       ...{ env: { PATH, ...env }, stdio: ["ignore", "pipe", "pipe"], detached: true },
     });
     const texts = [child.stdout, child.stderr].map(endOf);
+    let cancelSaid = () => {};
     const end = (problem: string | null) => {
       cancel();
+      cancelSaid();
       // A child that lives on may hold the pipes.
       for (const { stream } of texts) stream.destroy();
       resolve({
@@ -54,11 +58,18 @@ export function runProgram(
       end(`the program has not ended within ${timeoutMs / 1_000} s`);
     });
     child.on("error", (error) => end(`the program cannot be started (${codeOf(error)})`));
+    // The pipes may be read later than the exit is told: `close` comes when all is read.
     child.on("exit", (code, signal) => {
-      if (code === 0) return end(null);
-      end(code === null ? `${signal} has ended the program` : `the program ended with exit code ${code}`);
+      cancel();
+      cancelSaid = clock.after(SAID_WITHIN_MS, () => end(problemOf(code, signal)));
     });
+    child.on("close", (code, signal) => end(problemOf(code, signal)));
   });
+}
+
+function problemOf(code: number | null, signal: NodeJS.Signals | null): string | null {
+  if (code === 0) return null;
+  return code === null ? `${signal} has ended the program` : `the program ended with exit code ${code}`;
 }
 
 function endOf(stream: Readable): { readonly stream: Readable; readonly text: () => string } {

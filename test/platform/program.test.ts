@@ -20,6 +20,13 @@ it("says how a program has ended", async () => {
   expect(await missing).toEqual({ problem: "the program cannot be started (ENOENT)", said: "" });
 });
 
+it("reads what was said at its end, also if that comes a moment after it", async () => {
+  expect(await shell("(sleep 0.02; echo late) & exit 3")).toEqual({
+    problem: "the program ended with exit code 3",
+    said: "late",
+  });
+});
+
 it("gives it its arguments as they are, and of the environment nothing else", async () => {
   const command = ["/usr/bin/printf", "%s|", "$OF", "a b;c"];
   expect((await runProgram({ command, env: {}, timeoutMs: LONG_MS }, systemClock)).said).toBe("$OF|a b;c|");
