@@ -27,22 +27,26 @@ async function collect(gc: () => void): Promise<Collected> {
   };
 }
 
-/** From the first request on: to look at the loop costs processor time. */
+function watch(): object {
+  delays.reset();
+  delays.enable();
+  return {};
+}
+
 function loopHeld(): LoopHeld {
-  const held = {
+  delays.disable();
+  return {
     longestMs: delays.max / NANOS_PER_MS - LOOK_MS,
     p99Ms: delays.percentile(99) / NANOS_PER_MS - LOOK_MS,
   };
-  delays.reset();
-  delays.enable();
-  return held;
 }
 
 if (isMainThread) {
   setFlagsFromString("--expose-gc");
   const gc: () => void = runInNewContext("gc");
-  process.on("message", async (request: ProbeRequest) => {
-    process.send?.(request.of === "heap" ? await collect(gc) : loopHeld());
+  const answers = { heap: () => collect(gc), watch, held: loopHeld };
+  process.on("message", async ({ of }: ProbeRequest) => {
+    process.send?.(await answers[of]());
   });
   process.channel?.unref();
 }

@@ -6,7 +6,8 @@ import { benchFolder, REPLY_TIMEOUT_MS } from "./section-run.ts";
 export const probe = [join(benchFolder, "probe-preload.js")];
 
 export interface ProbeRequest {
-  readonly of: "heap" | "loop";
+  /** `watch` begins to look at the loop, and `held` ends it: to look costs processor time. */
+  readonly of: "heap" | "watch" | "held";
 }
 
 /** What a gateway's process holds after a collection. */
@@ -25,9 +26,14 @@ export function collected(gateway: Gateway): Promise<Collected> {
   return ask(gateway, "heap");
 }
 
-/** For how long the event loop was held since this was asked before; the first time it begins to look. */
-export function loopHeld(gateway: Gateway): Promise<LoopHeld> {
-  return ask(gateway, "loop");
+/** For how long the event loop is held while `work` is done, and what comes of it. */
+export async function loopHeldBy<Result>(
+  gateway: Gateway,
+  work: () => Promise<Result>,
+): Promise<{ readonly held: LoopHeld; readonly result: Result }> {
+  await ask(gateway, "watch");
+  const result = await work();
+  return { held: await ask<LoopHeld>(gateway, "held"), result };
 }
 
 function ask<Reply>({ child }: Gateway, of: ProbeRequest["of"]): Promise<Reply> {

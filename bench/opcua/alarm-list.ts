@@ -16,13 +16,13 @@ export interface AlarmList {
   refresh(): Promise<{ readonly conditions: number; readonly ms: number }>;
   /** Events so far. */
   events(): number;
-  /** The limit that a robot's battery is shown to have passed. */
-  limitOf(robot: string): string | null;
+  /** Whether the alarm of a robot is shown as active. */
+  isActive(robot: string): boolean;
 }
 
 const SERVER = "i=2253";
 const QUEUE = 10_000;
-const FIELDS = ["EventType", "SourceName", "LimitState.CurrentState"];
+const FIELDS = ["EventType", "SourceName", "ActiveState.Id"];
 
 export async function openAlarmList(port: number): Promise<AlarmList> {
   const { session } = await openPlantSession(port);
@@ -40,20 +40,20 @@ export async function openAlarmList(port: number): Promise<AlarmList> {
     },
     TimestampsToReturn.Both,
   );
-  const limits = new Map<string, string>();
+  const active = new Map<string, boolean>();
   let events = 0;
   let refreshed = 0;
   let onEnd = () => {};
   const start = resolveNodeId("RefreshStartEventType").toString();
   const end = resolveNodeId("RefreshEndEventType").toString();
   item.on("changed", (values: unknown) => {
-    const [type, source, limit] = values as Variant[];
+    const [type, source, isActive] = values as Variant[];
     events += 1;
     const eventType = String(type?.value);
     if (eventType === start) refreshed = 0;
     else if (eventType === end) onEnd();
     else refreshed += 1;
-    if (limit?.value?.text) limits.set(String(source?.value), limit.value.text);
+    if (typeof isActive?.value === "boolean") active.set(String(source?.value), isActive.value);
   });
 
   return {
@@ -72,6 +72,6 @@ export async function openAlarmList(port: number): Promise<AlarmList> {
       return { conditions: refreshed, ms: performance.now() - startedMs };
     },
     events: () => events,
-    limitOf: (robot) => limits.get(robot) ?? null,
+    isActive: (robot) => active.get(robot) === true,
   };
 }

@@ -12,9 +12,9 @@ import type { AlarmsReply, AlarmsRequest } from "./protocol.ts";
 const SIDE = "gateway";
 const TICK_MS = 5;
 const SETTLE_MS = 5_000;
-/** Below both limits, and between them: see `alarms.battery`, whose hysteresis is 5 %. */
-const CRITICAL_PERCENT = 5;
+/** Below the limit of BATTERY_LOW, which is raised and returns at once, and above it. */
 const LOW_PERCENT = 16;
+const GOOD_PERCENT = 60;
 
 const [robotCount = "500", folder = "."] = process.argv.slice(2);
 const robots = robotIds(Number(robotCount));
@@ -34,7 +34,7 @@ async function change(changes: number, seconds: number): Promise<void> {
     const due = Math.min(changes, ((performance.now() - startedMs) / 1_000 / seconds) * changes);
     for (; sent < due; sent += 1) {
       const robot = robots[sent % robots.length] ?? "";
-      send(robot, charges.get(robot) === LOW_PERCENT ? CRITICAL_PERCENT : LOW_PERCENT);
+      send(robot, charges.get(robot) === LOW_PERCENT ? GOOD_PERCENT : LOW_PERCENT);
     }
     await pause(TICK_MS);
   }
@@ -43,10 +43,7 @@ async function change(changes: number, seconds: number): Promise<void> {
 /** Robots whose newest state the list does not show, after a time in which it should. */
 async function notShown(shown: AlarmList): Promise<number> {
   const wrong = () =>
-    robots.filter((robot) => {
-      const limit = charges.get(robot) === LOW_PERCENT ? "Low" : "LowLow";
-      return shown.limitOf(robot) !== limit;
-    }).length;
+    robots.filter((robot) => shown.isActive(robot) !== (charges.get(robot) === LOW_PERCENT)).length;
   const endMs = performance.now() + SETTLE_MS;
   while (wrong() > 0 && performance.now() < endMs) await pause(TICK_MS);
   return wrong();
@@ -55,7 +52,7 @@ async function notShown(shown: AlarmList): Promise<number> {
 async function serve(request: AlarmsRequest): Promise<AlarmsReply> {
   switch (request.kind) {
     case "raise":
-      for (const robot of robots) send(robot, CRITICAL_PERCENT);
+      for (const robot of robots) send(robot, LOW_PERCENT);
       return { kind: "raised" };
     case "open":
       list = await openAlarmList(request.port);

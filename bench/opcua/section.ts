@@ -111,9 +111,9 @@ function faultsOf({ slots, fleets, costs, conditions }: Seen): readonly string[]
   const { before, after } = fleets.browsed;
   const least = Math.min(...conditions.conditions);
   return [
-    ...(2 * least >= conditions.alarms
+    ...(least >= conditions.alarms
       ? []
-      : [`${conditions.alarms} alarms stood, two a robot, and a refresh gave ${least} conditions`]),
+      : [`${conditions.alarms} alarms stood, and a refresh gave ${least} conditions`]),
     ...(slots.calls === slots.commands
       ? []
       : [`${slots.commands} commands were written, and ${slots.calls} calls came`]),
