@@ -121,8 +121,14 @@ export const alarmNotes = {
   },
 } as const satisfies Record<keyof typeof alarmRules, AlarmNote>;
 
+const robotsTexts = new Map(
+  Object.entries<AlarmNote>(alarmNotes).map(([name, { robots = "as usual" }]) => [
+    name,
+    robots.replace(/[*`]/g, ""),
+  ]),
+);
+
 /** Whether robots may move during an alarm, and what the gateway sends, as plain text. */
 export function robotsDuring(code: AlarmCode): string {
-  const { robots = "as usual" }: AlarmNote = alarmNotes[alarmRuleName(code)];
-  return robots.replace(/[*`]/g, "");
+  return robotsTexts.get(alarmRuleName(code)) ?? "";
 }

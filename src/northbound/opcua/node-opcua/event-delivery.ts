@@ -105,12 +105,10 @@ function put(item: EventItem, event: EventFieldList): void {
 
 /** Notices are at the begin of a queue whose oldest events are discarded, otherwise at its end. */
 function countNotices({ queue, discardOldest }: EventItem): number {
-  let count = 0;
-  for (const each of discardOldest ? queue : queue.toReversed()) {
-    if (!notices.has(each)) break;
-    count += 1;
+  for (let count = 0; ; count += 1) {
+    const each = queue[discardOldest ? count : queue.length - 1 - count];
+    if (each === undefined || !notices.has(each)) return count;
   }
-  return count;
 }
 
 function addNotice(item: EventItem, typeName: string, message: string): void {
