@@ -173,8 +173,14 @@ export async function listen(
   {
     nodeId = "i=2253",
     queueSize = 1_000,
+    discardOldest = true,
     whereClause,
-  }: { nodeId?: string; queueSize?: number; whereClause?: EventFilter["whereClause"] } = {},
+  }: {
+    nodeId?: string;
+    queueSize?: number;
+    discardOldest?: boolean;
+    whereClause?: EventFilter["whereClause"];
+  } = {},
 ): Promise<Listener> {
   const subscription = await session.createSubscription2({
     ...{ requestedPublishingInterval: 20, requestedLifetimeCount: 1_000, requestedMaxKeepAliveCount: 10 },
@@ -186,7 +192,7 @@ export async function listen(
   if (whereClause !== undefined) filter.whereClause = whereClause;
   const item = await subscription.monitor(
     { nodeId, attributeId: AttributeIds.EventNotifier },
-    { samplingInterval: 0, queueSize, filter, discardOldest: true },
+    { samplingInterval: 0, queueSize, filter, discardOldest },
     TimestampsToReturn.Both,
   );
   const events: Shown[] = [];

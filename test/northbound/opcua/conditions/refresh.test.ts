@@ -58,6 +58,21 @@ it("is asked for by a RefreshRequiredEvent when a queue was too short for condit
   expect(conditionIds(await short.refresh())).toEqual(expected);
 });
 
+it("is asked for at the end of a queue that discards its newest events", async () => {
+  const short = await listen(ann, { queueSize: 10, discardOldest: false });
+  for (const robotId of robots)
+    harness.registry.state(robot(robotId), "ROBOT_LOST", { holds: true, text: "news" });
+  harness.publish();
+  await expect.poll(() => short.events.length).toBe(12);
+  const types = ["EventQueueOverflowEventType", "RefreshRequiredEventType"];
+  const last = short.events.slice(-2).map(({ EventType }) => EventType);
+  expect(last).toEqual(types.map((name) => resolveNodeId(name).toString()));
+  expect(short.events.slice(0, 10).map(({ ConditionName }) => ConditionName)).toEqual(
+    Array(10).fill("ROBOT_LOST"),
+  );
+  expect(conditionIds(await short.refresh())).toEqual(expected);
+});
+
 it("is not seen by another subscription, and refuses another session's", async () => {
   const [own, other] = [await listen(ann), await listen(await harness.client("tv"))];
   expect(await own.refresh()).toHaveLength(robots.length);
