@@ -4,6 +4,7 @@ import {
   ContentFilter,
   CreateMonitoredItemsRequest,
   type CreateMonitoredItemsResponse,
+  constructEventFilter,
   DataChangeFilter,
   DataType,
   ElementOperand,
@@ -13,6 +14,7 @@ import {
   ModifyMonitoredItemsRequest,
   type ModifyMonitoredItemsResponse,
   MonitoringMode,
+  ofType,
   resolveNodeId,
   SimpleAttributeOperand,
   StatusCodes,
@@ -194,7 +196,10 @@ describe("an item", () => {
 
 it("a queue that is full loses the oldest events, and says so with an EventQueueOverflowEvent", async () => {
   const fields = ["EventType", "2:MissionId"];
-  const listener = await listen(scada, SERVER, fields, undefined, 10);
+  // A change of the model, which comes a moment after a robot, would take a place in the queue.
+  const ofMissions = ofType(resolveNodeId("ns=2;s=MissionEventType"));
+  const filter = constructEventFilter([...fields, "EventType"], ofMissions);
+  const listener = await listen(scada, SERVER, fields, filter, 10);
   raise("m", ...Array.from({ length: 30 }, () => "STATE_RUNNING" as const));
   await expect.poll(() => listener.events.length).toBe(11);
   const types = listener.events.map(({ EventType }) => String(EventType));
