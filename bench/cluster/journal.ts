@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { createEpochWriter } from "../../src/cluster/protocol/epoch-writer.ts";
+import { createKnownKeys } from "../../src/cluster/protocol/known-keys.ts";
 import { createMirror } from "../../src/cluster/protocol/mirror.ts";
 import { LEADER_KEY } from "../../src/cluster/protocol/records.ts";
 import { createReplicatedStore } from "../../src/cluster/protocol/replicated-store.ts";
@@ -93,6 +94,7 @@ async function openJournal(etcd: TestEtcd, ended: AbortSignal): Promise<Journal>
   startCompaction({ client, clock, isLeading: () => true, revision: mirror.revision, ended });
   const tables = createReplicatedStore({
     ...{ mirror, clock, times, ended },
+    keys: createKnownKeys(mirror),
     writer: createEpochWriter({ store, clock, epoch, lost }),
     conditionsOf: () => [],
   });

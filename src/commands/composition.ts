@@ -8,7 +8,8 @@ import { createConveyorRuns, createOwedStops } from "./conveyors/conveyor-runs.t
 import { createRunRegistry } from "./conveyors/run.ts";
 import { createEvidence, type Evidence } from "./evidence/evidence.ts";
 import { createFleetLink } from "./fleet-link.ts";
-import { createHoldControl, createHoldEvents } from "./holds/hold-control.ts";
+import { createHoldControl } from "./holds/hold-control.ts";
+import { createHoldEvents } from "./holds/hold-events.ts";
 import { createHoldStore } from "./holds/hold-store.ts";
 import type { Execution } from "./intake/execution.ts";
 import { createIntakeChecks, type Guards, refuseUnknown, SERVICE_PICKS } from "./intake-checks.ts";
@@ -168,7 +169,11 @@ function composeGuards(
   const holds = createHoldControl({
     clock,
     log,
-    store: createHoldStore(journal, clock, log, onHold),
+    store: createHoldStore({
+      ...{ journal, clock, log },
+      onChange: onHold,
+      onStillHeld: config.shared ? (hold) => holds.elsewhere(hold, true) : null,
+    }),
     publish: createHoldEvents({ clock, log, audit, sessionId, notify, onHold }),
     observations,
     effects: {
@@ -177,6 +182,7 @@ function composeGuards(
       sendStop: ownStops.hold,
       changed: onHold,
     },
+    isLeading: () => config.shared?.isLeading() ?? true,
     refusedName,
   });
   const permits = createPermitControl({

@@ -115,7 +115,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     permits,
     elsewhere: {
       stop: composed.stopsElsewhere.note,
-      hold: (hold, isHeld) => holds.elsewhere(hold, isHeld, composed.shared?.isLeading() === true),
+      hold: holds.elsewhere,
       repeat: composed.ownStops.repeat,
     },
     handover: createHandoverSteps(composed, clock),

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { ClusterStore, StoreChanges, StoreEntry } from "../../src/cluster/protocol/cluster-store.ts";
 import { createOpenWriter } from "../../src/cluster/protocol/epoch-writer.ts";
+import { createKnownKeys } from "../../src/cluster/protocol/known-keys.ts";
 import { createMirror } from "../../src/cluster/protocol/mirror.ts";
 import { TABLES, tableKey } from "../../src/cluster/protocol/records.ts";
 import { createReplicatedStore } from "../../src/cluster/protocol/replicated-store.ts";
@@ -71,6 +72,7 @@ async function standBy({ store, change, count }: ReturnType<typeof storeOf>) {
   const mirror = createMirror({ store, clock, retryMs: 250, seen });
   const tables = createReplicatedStore({
     ...{ mirror, clock, ended: ending.signal },
+    keys: createKnownKeys(mirror),
     writer: createOpenWriter({ store, clock }),
     times: { permissionMs: 2_000, retryMs: 250 },
     conditionsOf: () => [],

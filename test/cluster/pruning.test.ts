@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { createOpenWriter } from "../../src/cluster/protocol/epoch-writer.ts";
+import { createKnownKeys } from "../../src/cluster/protocol/known-keys.ts";
 import { createMirror } from "../../src/cluster/protocol/mirror.ts";
 import { createReplicatedStore } from "../../src/cluster/protocol/replicated-store.ts";
 import { createEtcdStore } from "../../src/cluster/store/etcd-store.ts";
@@ -19,6 +20,7 @@ it.skipIf(!hasEtcd)("a journal in etcd is pruned in steps that etcd takes", asyn
   mirror.start(ending.signal);
   const tables = createReplicatedStore({
     ...{ mirror, clock, ended: ending.signal },
+    keys: createKnownKeys(mirror),
     writer: createOpenWriter({ store, clock }),
     times: { permissionMs: 2_000, retryMs: 250 },
     conditionsOf: () => [],

@@ -13,6 +13,8 @@ export interface KnownKeys {
   get(key: string): KnownKey;
   /** The keys with this prefix, in order. */
   range(prefix: string): readonly string[];
+  /** Whether this process has written the key after this revision, as far as it knows. */
+  isWrittenAfter(key: string, revision: number): boolean;
   /** The store has taken these puts at this revision. */
   note(puts: readonly StorePut[], revision: number): void;
 }
@@ -36,6 +38,7 @@ export function createKnownKeys(mirror: Mirror): KnownKeys {
       const own = [...written.keys()].filter((key) => key.startsWith(prefix));
       return [...new Set([...mirror.range(prefix).map(({ key }) => key), ...own])].sort();
     },
+    isWrittenAfter: (key, revision) => (written.get(key)?.revision ?? 0) > revision,
     note(puts, revision) {
       for (const { key, value } of puts) {
         written.set(key, { value, modified: value === null ? 0 : revision, revision });

@@ -9,8 +9,9 @@ import { type Clock, every } from "../../platform/clock.ts";
 import type { RunningTime } from "../../platform/running-time.ts";
 import type { OwnTableStore, TableChange, TableStore } from "../../platform/stores/table-store.ts";
 import type { ClusterStore, StoreComparison } from "./cluster-store.ts";
-import { createEpochWriter, createOpenWriter, type Epoch } from "./epoch-writer.ts";
+import { createEpochWriter, createOpenWriter, type Epoch, type EpochWriter } from "./epoch-writer.ts";
 import { createFencing, type Fencing, type RunFence } from "./fence.ts";
+import { createKnownKeys, type KnownKeys } from "./known-keys.ts";
 import { createLeader } from "./leader.ts";
 import { createMirror, type Mirror, type SeenMark } from "./mirror.ts";
 import { createPresence } from "./presence.ts";
@@ -25,7 +26,7 @@ import {
   tableKey,
   unchanged,
 } from "./records.ts";
-import { createReplicatedStore, type ReplicatedStore } from "./replicated-store.ts";
+import { type ConditionsOf, createReplicatedStore, type ReplicatedStore } from "./replicated-store.ts";
 import { createSessionWatch } from "./session-watch.ts";
 import { COMMANDS, createStartIndex, type ReadStart } from "./start-index.ts";
 import { createStops } from "./stops.ts";
@@ -139,15 +140,15 @@ export function createMember(parts: MemberParts): Member {
     ...{ writer, mirror, starts, clock, times, others, ended },
     self: { process: identity.process, isLeading },
   });
-  const tables = createReplicatedStore({
-    ...{ mirror, writer, clock, times, ended },
-    conditionsOf: () => [],
-  });
+  const keys = createKnownKeys(mirror);
+  const tablesOf = (by: EpochWriter, conditionsOf: ConditionsOf) =>
+    createReplicatedStore({ ...{ mirror, keys, clock, times, ended }, writer: by, conditionsOf });
+  const tables = tablesOf(writer, () => []);
 
   watchPublished({ mirror, clock }, (beforeMs) => {
     if (leader.epoch() === null) others.published(beforeMs);
   });
-  watchHolds(mirror, others.table);
+  watchHolds(mirror, keys, others.table);
 
   const leaderBefore = watchTakeover(mirror, clock, identity.process);
   let takeover: Takeover | null = null;
@@ -159,12 +160,9 @@ export function createMember(parts: MemberParts): Member {
     if (passed === "failed") void leader.release();
     if (passed === "lost") lost();
     if (passed !== "passed" || ended.aborted) return;
-    const writtenBy = (conditionsOf: ReturnType<typeof conditions>) => {
-      const writer = createEpochWriter({ store, clock, epoch, lost });
-      return createReplicatedStore({ mirror, writer, clock, times, conditionsOf, ended });
-    };
-    const aside = writtenBy(() => []);
-    await leading.takeOver(writtenBy(conditions(mirror, readStart)), time, aside);
+    const ownWriter = () => createEpochWriter({ store, clock, epoch, lost });
+    const aside = tablesOf(ownWriter(), () => []);
+    await leading.takeOver(tablesOf(ownWriter(), conditions(mirror, readStart)), time, aside);
     takeover = leaderBefore();
     hasTakenOver = true;
     presence.announce();
@@ -203,10 +201,11 @@ async function isRecorded(store: ClusterStore, commandId: string): Promise<boole
   return read === null ? null : read.entries.some(({ key }) => key === wanted);
 }
 
-function watchHolds(mirror: Mirror, receive: (change: TableChange) => void): void {
+/** What this process has written since is newer than what comes late. */
+function watchHolds(mirror: Mirror, keys: KnownKeys, receive: (change: TableChange) => void): void {
   const prefix = tableKey(HOLDS, "");
-  mirror.subscribe((key, entry) => {
-    if (!key.startsWith(prefix)) return;
+  mirror.subscribe((key, entry, revision) => {
+    if (!key.startsWith(prefix) || keys.isWrittenAfter(key, revision)) return;
     const value = entry === null ? undefined : (decode<unknown>(entry) ?? undefined);
     receive({ table: HOLDS, key: key.slice(prefix.length), value });
   });
@@ -224,10 +223,7 @@ function followTables(mirror: Mirror, listener: Parameters<Member["onTable"]>[0]
  * What must not have changed since it was looked at, when a start is permitted or ends. A start whose robot
  * the service picks may reach any robot, so no hold and no stop at all may have come.
  */
-function conditions(
-  mirror: Mirror,
-  readStart: ReadStart,
-): (change: TableChange) => readonly StoreComparison[] {
+function conditions(mirror: Mirror, readStart: ReadStart): ConditionsOf {
   return (change) => {
     const start = readStart(change);
     if (start === null || start.stage === "accepted") return [];

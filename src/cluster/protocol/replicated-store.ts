@@ -9,7 +9,7 @@ import {
 } from "../../platform/stores/table-store.ts";
 import type { StoreComparison, StorePut } from "./cluster-store.ts";
 import type { EpochWriter } from "./epoch-writer.ts";
-import { createKnownKeys, type KnownKeys } from "./known-keys.ts";
+import type { KnownKeys } from "./known-keys.ts";
 import type { Mirror } from "./mirror.ts";
 import { tableKey, unchanged } from "./records.ts";
 import type { ProtocolTimes } from "./times.ts";
@@ -21,14 +21,18 @@ export interface ReplicatedStore extends OwnTableStore {
 }
 
 export interface ReplicatedParts {
-  readonly mirror: Mirror;
+  readonly mirror: Pick<Mirror, "reached">;
+  /** What this process knows: all its stores share it. */
+  readonly keys: KnownKeys;
   readonly writer: EpochWriter;
   readonly clock: Clock;
   readonly times: Pick<ProtocolTimes, "permissionMs" | "retryMs">;
-  /** What else must be as it is known, so that a change may be written. */
-  readonly conditionsOf: (change: TableChange) => readonly StoreComparison[];
+  readonly conditionsOf: ConditionsOf;
   readonly ended: AbortSignal;
 }
+
+/** What else must be as it is known, so that a change may be written. */
+export type ConditionsOf = (change: TableChange) => readonly StoreComparison[];
 
 /** Each is a comparison and an operation of a transaction, and etcd takes 128 of each by default. */
 const MOST_CHANGES = 100;
@@ -41,8 +45,7 @@ const TOMBSTONE = "null";
  * ends.
  */
 export function createReplicatedStore(parts: ReplicatedParts): ReplicatedStore {
-  const { mirror, writer, clock, times, conditionsOf, ended } = parts;
-  const keys = createKnownKeys(mirror);
+  const { mirror, keys, writer, clock, times, conditionsOf, ended } = parts;
   /** Writes of the same key follow each other. */
   const busy = new Map<string, Promise<void>>();
   const permittedUntilMs = new Map<string, number>();

@@ -5,12 +5,12 @@ import type { Source } from "../../domain/command.ts";
 import { holderName } from "../../domain/hold.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
-import type { Stop } from "../../domain/stops.ts";
-import { actFields } from "../audit/audit.ts";
 import type { Observations } from "../evidence/observations.ts";
 import type { StoredHold } from "../journal/journal.ts";
 import type { Shared } from "../parts.ts";
-import { createHoldStops, type HoldStops } from "./hold-stops.ts";
+import type { HoldEffects, PublishHold } from "./hold-events.ts";
+import { createHoldFollower } from "./hold-follower.ts";
+import { createHoldStops, createRobotStops } from "./hold-stops.ts";
 import { createHoldRegistry, type HoldRegistry, type HoldStore } from "./hold-store.ts";
 
 interface HoldControlParts extends Pick<Shared, "clock" | "log"> {
@@ -18,18 +18,10 @@ interface HoldControlParts extends Pick<Shared, "clock" | "log"> {
   readonly publish: PublishHold;
   readonly observations: Pick<Observations, "sight" | "robots">;
   readonly effects: HoldEffects;
+  /** False: another member of a cluster leads, and may have lifted a hold that is present here. */
+  readonly isLeading: () => boolean;
   /** The refusal of a robot that was never seen; null for others. */
   readonly refusedName: (robotId: RobotId) => Outcome | null;
-}
-
-/** What holds do outside this folder. */
-interface HoldEffects {
-  /** A hold has begun: starts of the robot, or (null) of all, that have not left must be refused. */
-  readonly refuseStarts: (robotId: RobotId | null) => void;
-  /** Sends a stop for the owner of a hold. Never rejects. */
-  readonly sendStop: (robotId: RobotId, stop: Stop, owner: Source) => Promise<Outcome>;
-  /** Another member of a cluster has changed the hold of this robot, or (null) of all robots. */
-  readonly changed: (robotId: RobotId | null) => void;
 }
 
 /** A user begins or lifts a hold. */
@@ -46,13 +38,14 @@ export interface HoldRequest {
 /** Keeps the holds, and keeps held robots from moving. */
 export interface HoldControl extends Holds {
   /**
-   * Begins a hold at once, or lifts it; the same again changes nothing. Null: it is accepted; otherwise the
-   * refusal. It does not check rights. A hold that its user lifts again within a second lasts until then
-   * (docs/commands.md, A hold that is toggled): `holdState` has the present hold.
+   * Begins a hold at once, or lifts it; the same again changes nothing, but is written again by a member that
+   * stands by. Null: it is accepted; otherwise the refusal. It does not check rights. A hold that its user
+   * lifts again within a second lasts until then (docs/commands.md, A hold that is toggled): `holdState` has
+   * the present hold.
    */
   hold(request: HoldRequest): Outcome | null;
   /** Another member of the cluster has begun or lifted the hold. The leader sends stops, and publishes it. */
-  elsewhere(hold: StoredHold, isHeld: boolean, isLeading: boolean): void;
+  elsewhere(hold: StoredHold, isHeld: boolean): void;
   /** Takes over the holds of an earlier run. */
   resume(stored: readonly StoredHold[]): void;
   /**
@@ -73,7 +66,7 @@ export interface HoldControl extends Holds {
 const MOST_HOLDS = 20_000;
 
 export function createHoldControl(parts: HoldControlParts): HoldControl {
-  const { clock, log, store, publish, observations, effects } = parts;
+  const { clock, log, store, publish, observations, effects, isLeading } = parts;
   const registry = createHoldRegistry();
   const stops = createHoldStops({
     clock,
@@ -88,12 +81,14 @@ export function createHoldControl(parts: HoldControlParts): HoldControl {
   const lateLifts = new Map<StoredHold, Source>();
   const robotsOf = (robotId: RobotId | null) => (robotId === null ? observations.robots() : [robotId]);
 
+  const robotStops = createRobotStops({ stops, registry, robotsOf });
+
   function begin(robotId: RobotId | null, owner: Source): void {
     const hold: StoredHold = { robotId, owner, sinceMs: clock.nowMs() };
     registry.add(hold);
     // Robots are stopped before the hold is on the disk.
     effects.refuseStarts(robotId);
-    for (const each of robotsOf(robotId)) stops.begin(each);
+    robotStops.begin(hold);
     store.remember(hold, true);
     publish("held", hold, owner);
   }
@@ -107,18 +102,22 @@ export function createHoldControl(parts: HoldControlParts): HoldControl {
   function lift(hold: StoredHold, by: Source): void {
     lateLifts.delete(hold);
     registry.remove(hold);
-    for (const each of robotsOf(hold.robotId)) if (!registry.isHeld(each)) stops.end(each);
+    robotStops.end(hold);
     store.remember(hold, false);
     publish("free", hold, by);
   }
 
+  /** The leader may have lifted the hold, and this member does not know it yet. */
+  function writeAgain(hold: StoredHold): void {
+    registry.add(hold);
+    if (store.writeAgain(hold)) effects.changed(hold.robotId);
+  }
+
   return {
-    elsewhere: (hold, isHeld, isLeading) =>
-      followElsewhere({ ...parts, registry, stops, robotsOf }, hold, isHeld, isLeading),
+    elsewhere: createHoldFollower({ store, registry, lateLifts, robotStops, effects, publish, isLeading }),
     resume(stored) {
-      for (const hold of stored) {
+      for (const hold of stored)
         if (registry.find(hold.robotId, holderName(hold.owner)) === undefined) registry.add(hold);
-      }
       if (stored.length > 0) log.info({ holds: stored.length }, "holds of an earlier run go on");
     },
     hold(request) {
@@ -128,18 +127,18 @@ export function createHoldControl(parts: HoldControlParts): HoldControl {
           return decision.outcome;
         case "begin":
           begin(request.robotId, request.source);
-          return null;
+          break;
         case "lift":
           askLift(decision.hold, request.source);
-          return null;
+          break;
         case "keep":
           // The last request of its user counts, also after an engineer's, as if it had been lifted and held
           // again.
           lateLifts.delete(decision.hold);
-          return null;
-        case "nothing":
-          return null;
+          if (!isLeading()) writeAgain({ ...decision.hold, againMs: clock.nowMs() });
+          break;
       }
+      return null;
     },
     refusedName(robotId) {
       const refused = parts.refusedName(robotId);
@@ -177,40 +176,6 @@ export function createHoldControl(parts: HoldControlParts): HoldControl {
   };
 }
 
-/** What this member knows, and does, of a hold that another one has begun or lifted. */
-function followElsewhere(
-  {
-    store,
-    publish,
-    effects,
-    registry,
-    stops,
-    robotsOf,
-  }: Pick<HoldControlParts, "store" | "publish" | "effects"> & {
-    readonly registry: HoldRegistry;
-    readonly stops: HoldStops;
-    readonly robotsOf: (robotId: RobotId | null) => readonly RobotId[];
-  },
-  hold: StoredHold,
-  isHeld: boolean,
-  isLeading: boolean,
-): void {
-  const { robotId, owner } = hold;
-  const known = registry.find(robotId, holderName(owner));
-  // What this member has not written yet is newer.
-  if (!store.isWritten(hold) || (known !== undefined) === isHeld) return;
-  if (known === undefined) {
-    registry.add(hold);
-    effects.refuseStarts(robotId);
-    if (isLeading) for (const each of robotsOf(robotId)) stops.begin(each);
-  } else {
-    registry.remove(known);
-    for (const each of robotsOf(robotId)) if (!registry.isHeld(each)) stops.end(each);
-  }
-  if (isLeading) publish(isHeld ? "held" : "free", hold, owner);
-  else effects.changed(robotId);
-}
-
 /** What a request to hold or to lift a hold leads to. */
 type HoldDecision =
   | { readonly kind: "begin" }
@@ -242,48 +207,6 @@ function decideOthers(registry: HoldRegistry, robotId: RobotId | null, user: str
 /** The key of a hold: a user has at most one on a robot, and one on all. */
 function holdKey({ robotId, owner }: StoredHold): string {
   return JSON.stringify([robotId, holderName(owner)]);
-}
-
-interface HoldEventParts extends Pick<Shared, "clock" | "log" | "audit" | "sessionId" | "notify"> {
-  /** The hold on this robot, or (null) on all robots, has changed. */
-  readonly onHold: (robotId: RobotId | null) => void;
-}
-
-/** Logs, audits and publishes that a hold has begun or was lifted. */
-type PublishHold = (to: "held" | "free", hold: StoredHold, by: Source) => void;
-
-export function createHoldEvents({
-  clock,
-  log,
-  audit,
-  sessionId,
-  notify,
-  onHold,
-}: HoldEventParts): PublishHold {
-  let events = 0;
-  return (to, { robotId, owner }, by) => {
-    const what = to === "held" ? "begun" : "lifted";
-    const isOwn = holderName(by) === holderName(owner);
-    const fields = { hold: to === "held", user: isOwn ? undefined : holderName(owner) };
-    const act =
-      robotId === null ? actFields("HoldAll", fields) : actFields("Hold", { robot_id: robotId, ...fields });
-    const atMs = clock.nowMs();
-    log.info({ robotId, owner: holderName(owner), by: holderName(by) }, `hold ${what}`);
-    audit({
-      at: new Date(atMs).toISOString(),
-      event: "hold",
-      hold: what,
-      robot_id: robotId,
-      protocol: by.protocol,
-      user: by.name,
-      owner: { protocol: owner.protocol, user: owner.name },
-      ...act,
-    });
-    events += 1;
-    const eventId = `${sessionId}.h${events}`;
-    notify({ kind: "hold", eventId, robotId: robotId ?? "", atMs, owner, to, by });
-    onHold(robotId);
-  };
 }
 
 /**

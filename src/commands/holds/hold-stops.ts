@@ -10,6 +10,8 @@ import {
   stopsOf,
 } from "../../domain/stops.ts";
 import type { Clock } from "../../platform/clock.ts";
+import type { StoredHold } from "../journal/journal.ts";
+import type { HoldRegistry } from "./hold-store.ts";
 
 export interface HoldStopParts {
   readonly clock: Clock;
@@ -113,4 +115,29 @@ export function createHoldStops({ clock, sight, send }: HoldStopParts): HoldStop
  */
 function hasFailed({ outcome, code }: Outcome): boolean {
   return outcome !== "succeeded" && outcome !== "probably_succeeded" && code !== "FAILED_PRECONDITION";
+}
+
+/** The stops of the robots that a hold concerns. */
+export interface RobotStops {
+  begin(hold: StoredHold): void;
+  /** Robots that another hold concerns are stopped still. */
+  end(hold: StoredHold): void;
+}
+
+interface RobotStopsParts {
+  readonly stops: Pick<HoldStops, "begin" | "end">;
+  readonly registry: Pick<HoldRegistry, "isHeld">;
+  /** Null: all robots. */
+  readonly robotsOf: (robotId: RobotId | null) => readonly RobotId[];
+}
+
+export function createRobotStops({ stops, registry, robotsOf }: RobotStopsParts): RobotStops {
+  return {
+    begin({ robotId }) {
+      for (const each of robotsOf(robotId)) stops.begin(each);
+    },
+    end({ robotId }) {
+      for (const each of robotsOf(robotId)) if (!registry.isHeld(each)) stops.end(each);
+    },
+  };
 }

@@ -4,12 +4,24 @@ import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { ChangedMeanwhile } from "../../platform/store.ts";
 import type { Journal, StoredHold } from "../journal/journal.ts";
 
 /** Keeps holds over a restart, as soon as the disk takes them. Never throws. */
 export interface HoldStore {
   /** The hold has begun, or (false) is over. */
   remember(hold: StoredHold, isHeld: boolean): void;
+  /**
+   * Writes a present hold again, for another member of a cluster may have lifted it. The first time it does
+   * so at once; what is asked for before the next tick is done then.
+   *
+   * @returns whether it has begun to write
+   */
+  writeAgain(hold: StoredHold): boolean;
+  /**
+   * Another member of a cluster has begun this hold. If it was lifted here and that is not written, it lasts.
+   */
+  begunElsewhere(hold: StoredHold): void;
   /** Whether this hold is on the disk as it is now. */
   isWritten(hold: StoredHold): boolean;
   /** Whether the holds of this robot, or (null) of all robots, are on the disk. */
@@ -32,19 +44,28 @@ interface Pending {
 
 const RETRY_MS = 5_000;
 
+interface HoldStoreParts {
+  readonly journal: Pick<Journal, "writeHold">;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Whether the holds of this robot, or (null) of all robots, are on the disk, may have changed. */
+  readonly onChange: (robotId: RobotId | null) => void;
+  /**
+   * In a cluster, a hold lasts until the store has that it is lifted: meanwhile its user may begin it again
+   * on another member, and a late write would lift that. Null: there is no cluster.
+   */
+  readonly onStillHeld: ((hold: StoredHold) => void) | null;
+}
+
 /**
  * One write at a time for each hold, then the newest. A disk that hangs or fails delays nothing but
  * `isStored`.
- *
- * @param onStored is called when a hold has reached the disk
  */
-export function createHoldStore(
-  journal: Pick<Journal, "writeHold">,
-  clock: Clock,
-  log: Log,
-  onStored: (robotId: RobotId | null) => void,
-): HoldStore {
+export function createHoldStore(parts: HoldStoreParts): HoldStore {
+  const { journal, clock, log, onChange, onStillHeld } = parts;
   const pending = new Map<string, Pending>();
+  /** What was written again since the last tick. Null: it need not be written once more. */
+  const writtenAgain = new Map<string, StoredHold | null>();
   const whenSettled: Array<() => void> = [];
   let writing = 0;
   let isFailing = false;
@@ -63,36 +84,75 @@ export function createHoldStore(
     try {
       await journal.writeHold(hold, isHeld);
     } catch (error) {
-      if (!isFailing)
-        log.error({ err: error, hold }, "a hold could not be stored: a restart would not know it");
-      isFailing = true;
-      const newest = pending.get(key) ?? entry;
-      newest.failedAtMs = clock.monotonicMs();
-      return undefined;
+      return failed(key, entry, error);
     }
     if (isFailing) log.info({}, "holds can be stored again");
     isFailing = false;
     const newest = pending.get(key);
     if (newest !== entry) return newest;
     pending.delete(key);
-    onStored(hold.robotId);
+    onChange(hold.robotId);
     return undefined;
+  }
+
+  /** What is to be written now; undefined: a later tick writes it. */
+  function failed(key: string, entry: Pending, error: unknown): Pending | undefined {
+    const isOverruled = error instanceof ChangedMeanwhile;
+    if (!isOverruled && !isFailing)
+      log.error({ err: error, hold: entry.hold }, "a hold could not be stored: a restart would not know it");
+    if (!isOverruled) isFailing = true;
+    const newest = pending.get(key) ?? entry;
+    const next = newest.isHeld || onStillHeld === null ? newest : stillHeld(key, newest.hold, onStillHeld);
+    if (isOverruled || newest !== entry) return next;
+    next.failedAtMs = clock.monotonicMs();
+    return undefined;
+  }
+
+  function stillHeld(key: string, hold: StoredHold, tell: (hold: StoredHold) => void): Pending {
+    const entry: Pending = { hold, isHeld: true, failedAtMs: null };
+    pending.delete(key);
+    tell(hold);
+    pending.set(key, entry);
+    onChange(hold.robotId);
+    return entry;
+  }
+
+  function remember(hold: StoredHold, isHeld: boolean): void {
+    const key = keyOf(hold);
+    const isWriting = pending.get(key)?.failedAtMs === null;
+    const entry: Pending = { hold, isHeld, failedAtMs: null };
+    pending.set(key, entry);
+    if (!isWriting) void write(key, entry);
+  }
+
+  function writeAgain(hold: StoredHold): boolean {
+    const key = keyOf(hold);
+    const isFirst = !writtenAgain.has(key);
+    writtenAgain.set(key, isFirst ? null : hold);
+    if (isFirst) remember(hold, true);
+    return isFirst;
   }
 
   return {
     remember(hold, isHeld) {
-      const key = keyOf(hold);
-      const isWriting = pending.get(key)?.failedAtMs === null;
-      const entry: Pending = { hold, isHeld, failedAtMs: null };
-      pending.set(key, entry);
-      if (!isWriting) void write(key, entry);
+      writtenAgain.delete(keyOf(hold));
+      remember(hold, isHeld);
     },
-    isWritten: (hold) => !pending.has(keyOf(hold)),
+    writeAgain,
+    begunElsewhere(hold) {
+      const entry = pending.get(keyOf(hold));
+      if (entry === undefined || entry.isHeld || isSameHold(entry.hold, hold) || onStillHeld === null) return;
+      stillHeld(keyOf(hold), hold, onStillHeld);
+    },
+    isWritten: (hold) => !pending.has(keyOf(hold)) && !writtenAgain.get(keyOf(hold)),
     isStored(robotId) {
       if (pending.size === 0) return true;
       return ![...pending.values()].some(({ hold }) => hold.robotId === robotId);
     },
     tick() {
+      const askedAgain = [...writtenAgain.values()];
+      writtenAgain.clear();
+      for (const hold of askedAgain) if (hold !== null) writeAgain(hold);
       const nowMs = clock.monotonicMs();
       for (const [key, entry] of pending) {
         if (entry.failedAtMs === null || nowMs - entry.failedAtMs < RETRY_MS) continue;
@@ -108,12 +168,18 @@ export function createHoldStore(
   };
 }
 
+/** Whether both are the same record, which one member has written. */
+export function isSameHold(a: StoredHold, b: StoredHold): boolean {
+  return a.sinceMs === b.sinceMs && a.againMs === b.againMs;
+}
+
 function keyOf({ robotId, owner }: StoredHold): string {
   return JSON.stringify([robotId, owner.protocol, owner.name]);
 }
 
 /** The registry of present holds, by robot (null: of all robots) and by user, the longest first. */
 export interface HoldRegistry {
+  /** Adds a hold, in place of the one that its user has. */
   add(hold: StoredHold): void;
   remove(hold: StoredHold): void;
   /** The hold of the user with this name (`holderName`). */
@@ -142,8 +208,8 @@ export function createHoldRegistry(): HoldRegistry {
   return {
     add(hold) {
       const holders = held.get(hold.robotId) ?? new Map();
+      if (!holders.has(holderName(hold.owner))) size += 1;
       held.set(hold.robotId, holders.set(holderName(hold.owner), hold));
-      size += 1;
     },
     remove({ robotId, owner }) {
       const holders = held.get(robotId);

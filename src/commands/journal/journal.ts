@@ -66,6 +66,8 @@ export interface StoredHold {
   readonly owner: Source;
   /** Wall time in milliseconds. */
   readonly sinceMs: number;
+  /** When it was begun again on a member of a cluster that stood by, wall time in milliseconds. */
+  readonly againMs?: number;
 }
 
 /** The bounds of a journal. Both hold; an unfinished record is never dropped. */

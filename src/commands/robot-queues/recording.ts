@@ -58,9 +58,9 @@ export function createRecording({
     if (failure === null) {
       return { kind: "recorded", id, as, refused: as === "sent" ? refusalNow(job) : null };
     }
-    if (failure === changedMeanwhile) return null;
-    log.error({ cause: failure, command: id, robotId: job.robotId }, "the journal failed");
-    return { kind: "record_failed", id, message: failure };
+    const message = failure === changedMeanwhile ? "another member has written its record" : failure;
+    log.error({ cause: message, command: id, robotId: job.robotId }, "the journal failed");
+    return { kind: "record_failed", id, message };
   };
 }
 

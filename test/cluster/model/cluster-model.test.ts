@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Defect, defects, rare } from "./defects.ts";
-import { explain, runMany } from "./random-run.ts";
+import { explain, holdMoves, runMany } from "./random-run.ts";
 import { soundParts } from "./world.ts";
 
 /** The whole: CLUSTER_RUNS=100000. */
@@ -29,6 +29,15 @@ describe("two members, with what networks, clocks and processes do to them", () 
       // A model in which nothing happens would prove nothing.
       for (const what of ["succeeded", "refused", "expired", "probably_succeeded", "unknown", "takeover"])
         expect(seen.get(what) ?? 0, what).toBeGreaterThan(RUNS / 100);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    "break none when a user holds and lifts on both boxes",
+    async () => {
+      const found = await runMany(soundParts, RUNS, FIRST_SEED ?? 1, undefined, holdMoves);
+      expect(found === null ? null : await explain(soundParts, found, holdMoves)).toBeNull();
     },
     TIMEOUT_MS,
   );

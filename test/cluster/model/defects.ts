@@ -117,6 +117,7 @@ export const defects: readonly Defect[] = [
   {
     ...soundParts,
     name: "no tombstone",
+    soonFrom: 2_200,
     violation: /never ends|and is recorded as|and was sent|reaches the service|without a permission/,
     store: hasty((record) => record === "tombstone", false),
   },

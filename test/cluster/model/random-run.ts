@@ -11,12 +11,10 @@ type OnRun = (world: World) => void;
 const MOVES = { least: 15, most: 40 };
 const LONGEST_MS = 90_000;
 
+type Move = readonly [weight: number, name: string, make: (world: World, index: number) => void];
+
 /** The moves of the adversary and of clients, by how often they are made. */
-const moves: readonly (readonly [
-  weight: number,
-  name: string,
-  make: (world: World, index: number) => void,
-])[] = [
+const moves: readonly Move[] = [
   [30, "start", (world, index) => start(world, index)],
   [6, "repeat", (world, index) => repeat(world, index)],
   [8, "stop", (world, index) => stop(world, index)],
@@ -30,11 +28,24 @@ const moves: readonly (readonly [
   [4, "renew all leases", (world) => world.store.renewAll()],
   [5, "hand over", (world, index) => world.at(index, ({ member }) => void member.resign("planned"))],
 ];
-const weights = moves.reduce((sum, [weight]) => sum + weight, 0);
+
+/** A user holds and lifts at once on one box and the other, while starts leave. */
+export const holdMoves: readonly Move[] = [
+  [10, "start", (world, index) => start(world, index)],
+  [10, "hold", (world, index) => hold(world, index, true)],
+  [10, "lift", (world, index) => hold(world, index, false)],
+  [1, "cut from the store", (world, index) => cut(world, index, "storeCutUntilMs")],
+  [1, "hand over", (world, index) => world.at(index, ({ member }) => void member.resign("planned"))],
+];
 
 /** Plays one run. Returns what it has broken. */
-async function runOnce(parts: Parts, seed: number, onRun: OnRun = () => {}): Promise<Found | null> {
-  const world = await play(parts, seed, false);
+async function runOnce(
+  parts: Parts,
+  seed: number,
+  of: readonly Move[],
+  onRun: OnRun = () => {},
+): Promise<Found | null> {
+  const world = await play(parts, seed, false, of);
   onRun(world);
   const [violation] = world.truth.violations;
   return violation === undefined ? null : { seed, violation };
@@ -46,21 +57,22 @@ export async function runMany(
   runs: number,
   firstSeed: number,
   onRun?: OnRun,
+  of = moves,
 ): Promise<Found | null> {
   for (let seed = firstSeed; seed < firstSeed + runs; seed += 1) {
-    const found = await runOnce(parts, seed, onRun);
+    const found = await runOnce(parts, seed, of, onRun);
     if (found !== null) return found;
   }
   return null;
 }
 
 /** What happened in a run, for people. */
-export async function explain(parts: Parts, { seed, violation }: Found): Promise<string> {
-  const { lines } = (await play(parts, seed, true)).truth;
+export async function explain(parts: Parts, { seed, violation }: Found, of = moves): Promise<string> {
+  const { lines } = (await play(parts, seed, true, of)).truth;
   return [`seed ${seed}: ${violation}`, ...(lines ?? [])].join("\n");
 }
 
-async function play(parts: Parts, seed: number, isTraced: boolean): Promise<World> {
+async function play(parts: Parts, seed: number, isTraced: boolean, of: readonly Move[]): Promise<World> {
   const world = new World(parts, seed, isTraced);
   const { random, sim, truth } = world;
   const isBroken = () => truth.violations.length > 0;
@@ -68,7 +80,7 @@ async function play(parts: Parts, seed: number, isTraced: boolean): Promise<Worl
   const pace = random.between(100, 800);
   for (let at = 0; at < count && !isBroken(); at += 1) {
     await sim.play(sim.nowMs + random.between(0, 2 * pace), isBroken);
-    const [name, make] = anyMove(world);
+    const [name, make] = anyMove(world, of);
     const index = random.below(2);
     truth.note(`${name} at ${index}`);
     make(world, index);
@@ -78,13 +90,13 @@ async function play(parts: Parts, seed: number, isTraced: boolean): Promise<Worl
     await sim.play(sim.nowMs + 2_000, isBroken);
     if (world.isSettled() && sim.nowMs > end - LONGEST_MS + 12_000) break;
   }
-  if (!isBroken()) truth.check(world.store);
+  if (!isBroken()) truth.check(world.store, robots);
   return world;
 }
 
-function anyMove({ random }: World): readonly [string, (world: World, index: number) => void] {
-  let left = random.below(weights);
-  for (const [weight, name, make] of moves) {
+function anyMove({ random }: World, of: readonly Move[]): readonly [string, Move[2]] {
+  let left = random.below(of.reduce((sum, [weight]) => sum + weight, 0));
+  for (const [weight, name, make] of of) {
     if (left < weight) return [name, make];
     left -= weight;
   }

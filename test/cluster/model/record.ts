@@ -21,6 +21,8 @@ export const times = protocolTimes({ leaseMs: 3_000, callDeadlineMs: 4_000, evid
 const DRIFT = 1.25;
 const COMMANDS = tableKey("commands", "");
 const HOLDS = tableKey("holds", "");
+/** A member that stands by writes a hold again within a second of its clock. */
+const SHOWN_WITHIN_MS = 1_500;
 /** What the plant's user is called in the journal. */
 const SOURCE = "opcua:plc/";
 
@@ -125,6 +127,7 @@ export class Truth {
     const since = this.acceptedAt.get(id) ?? 0;
     const isStopped =
       stop !== undefined && stop.modified > since && decode<StopRecord>(stop).process !== writer;
+    this.checkHolds(store, robotId === null ? [null] : [robotId, null], `when ${id} is permitted`);
     const over = isHeld ? "while its robot is held" : isStopped ? `over a stop of ${stop.value}` : null;
     this.permits.set(id, { revision: store.revision + 1, atMs: this.sim.nowMs, over });
   }
@@ -132,10 +135,32 @@ export class Truth {
   /** Holds that a process was asked to lift: it may act before the store has that. */
   private readonly lifted = new Set<string>();
 
+  /** The last request of the plant's user for each hold, at any process. */
+  private readonly lastAsked = new Map<string, { process: string; isHeld: boolean; atMs: number }>();
+
   holdAsked(process: string, robotId: string | null, isHeld: boolean): void {
-    const key = `${process} ${HOLDS}${JSON.stringify([robotId, "opcua", "plc"])}`;
+    this.note(`${process} is asked to ${isHeld ? "hold" : "lift the hold of"} ${robotId ?? "all"}`);
+    const hold = holdKey(robotId);
+    const key = `${process} ${hold}`;
     if (isHeld) this.lifted.delete(key);
     else this.lifted.add(key);
+    this.lastAsked.set(hold, { process, isHeld, atMs: this.sim.nowMs });
+  }
+
+  /** What a process shows of the user's hold of this robot, or of all; null: it does not live. */
+  shownHold: (process: string, robotId: string | null) => "held" | "stored" | "free" | null = () => null;
+
+  /** A hold that its user has begun last lasts, and is in the store if it is shown as stored. */
+  private checkHolds(store: StoreModel, robotIds: ReadonlyArray<string | null>, when: string): void {
+    for (const robotId of robotIds) {
+      const asked = this.lastAsked.get(holdKey(robotId));
+      if (asked?.isHeld !== true || this.sim.nowMs - asked.atMs < SHOWN_WITHIN_MS) continue;
+      const shown = this.shownHold(asked.process, robotId);
+      const what = `the hold of ${robotId ?? "all"} on ${asked.process}`;
+      if (shown === "free") this.broken(`${what} is lost ${when}`);
+      if (shown === "stored" && !isPresent(store.entries.get(holdKey(robotId))))
+        this.broken(`${what} is shown as stored, and is not, ${when}`);
+    }
   }
 
   /** The revision of the store when each start was given to a leader. */
@@ -195,7 +220,8 @@ export class Truth {
   }
 
   /** At the end, when all is well again. */
-  check(store: StoreModel): void {
+  check(store: StoreModel, robotIds: readonly string[]): void {
+    this.checkHolds(store, [...robotIds, null], "at the end");
     for (const [id, told] of this.told) this.checkTold(store, id, told);
     for (const { key, value } of store.read(COMMANDS).entries) {
       const record = decode<StoredRecord | null>({ value });
@@ -246,6 +272,15 @@ export class Truth {
 function neverSent({ outcome, code }: Pick<Outcome, "outcome" | "code">): boolean {
   const refusals = ["JOURNAL_FAILED", "HELD", "CANCELED_BY_STOP", "FLEET_UNREACHABLE", "STANDBY"];
   return outcome === "expired" || (outcome === "refused" && refusals.includes(code));
+}
+
+function holdKey(robotId: string | null): string {
+  return `${HOLDS}${JSON.stringify([robotId, "opcua", "plc"])}`;
+}
+
+/** A key whose value was removed may have a tombstone. */
+function isPresent(entry: { readonly value: string } | undefined): boolean {
+  return entry !== undefined && entry.value !== "null";
 }
 
 /** The key of a hold names its robot, or null for all. */

@@ -101,7 +101,16 @@ export class World {
       serviceCutUntilMs: 0,
       lives: 0,
     }));
+    this.truth.shownHold = (process, robotId) => this.shownHold(process, robotId);
     for (const index of this.machines.keys()) this.boot(index);
+  }
+
+  private shownHold(name: string, robotId: string | null) {
+    const found = this.machines.find(({ process }) => process?.name === name)?.process;
+    if (!found) return null;
+    const { by, isStored } = found.dispatcher.holds.holdState(robotId);
+    if (!by.includes("opcua:plc")) return "free";
+    return isStored ? "stored" : "held";
   }
 
   boot(index: number): void {
@@ -146,6 +155,7 @@ export class World {
 
   hold(index: number, robotId: string | null, isHeld: boolean): void {
     this.at(index, ({ name, dispatcher }) => {
+      if (dispatcher.refusesActs(isHeld) !== null) return;
       this.truth.holdAsked(name, robotId, isHeld);
       dispatcher.holds.hold({ source: plc, robotId, isHeld });
     });

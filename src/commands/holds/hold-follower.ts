@@ -1,0 +1,69 @@
+import type { Source } from "../../domain/command.ts";
+import { holderName } from "../../domain/hold.ts";
+import type { StoredHold } from "../journal/journal.ts";
+import type { HoldEffects, PublishHold } from "./hold-events.ts";
+import type { RobotStops } from "./hold-stops.ts";
+import { type HoldRegistry, type HoldStore, isSameHold } from "./hold-store.ts";
+
+interface FollowerParts {
+  readonly store: HoldStore;
+  readonly registry: HoldRegistry;
+  /** Holds that are lifted when their users may lift again. */
+  readonly lateLifts: Map<StoredHold, Source>;
+  readonly robotStops: RobotStops;
+  readonly effects: HoldEffects;
+  readonly publish: PublishHold;
+  /** False: another member leads, and sends the stops. */
+  readonly isLeading: () => boolean;
+}
+
+/**
+ * What a member of a cluster does when another one has begun or lifted a hold. What this member has not
+ * written yet is newer, but where two members disagree the hold counts.
+ */
+export function createHoldFollower({
+  store,
+  registry,
+  lateLifts,
+  robotStops,
+  effects,
+  publish,
+  isLeading,
+}: FollowerParts): (hold: StoredHold, isHeld: boolean) => void {
+  function begin(hold: StoredHold): void {
+    registry.add(hold);
+    effects.refuseStarts(hold.robotId);
+    if (isLeading()) robotStops.begin(hold);
+    tell("held", hold);
+  }
+
+  function lift(hold: StoredHold): void {
+    lateLifts.delete(hold);
+    registry.remove(hold);
+    robotStops.end(hold);
+    tell("free", hold);
+  }
+
+  function tell(to: "held" | "free", hold: StoredHold): void {
+    if (isLeading()) publish(to, hold, hold.owner);
+    else effects.changed(hold.robotId);
+  }
+
+  /** Its user has begun it again, so it is not lifted later. */
+  function renew(known: StoredHold, hold: StoredHold): void {
+    if (isSameHold(known, hold)) return;
+    lateLifts.delete(known);
+    registry.add(hold);
+  }
+
+  return (hold, isHeld) => {
+    if (!store.isWritten(hold)) {
+      if (isHeld) store.begunElsewhere(hold);
+      return;
+    }
+    const known = registry.find(hold.robotId, holderName(hold.owner));
+    if (isHeld && known !== undefined) renew(known, hold);
+    else if (isHeld) begin(hold);
+    else if (known !== undefined) lift(known);
+  };
+}
