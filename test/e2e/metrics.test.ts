@@ -79,11 +79,12 @@ it("the page lists each metric of the gateway with its labels, and each has help
     for (const label of Object.keys(labels)) if (label !== "le") shown.get(metric)?.add(label);
   }
   // This gateway is no member of a cluster.
-  const listed = Array.from(
-    readFileSync("docs/metrics.md", "utf8").matchAll(
-      /^\| `(fleetgate_(?!cluster_)\w+)(?:\{([^}]*)\})?` \|/gm,
+  const cells = readFileSync("docs/metrics.md", "utf8").matchAll(/^\| (`fleetgate_(?!cluster_).+?) \|/gm);
+  const listed = Array.from(cells).flatMap(([, cell = ""]) =>
+    Array.from(
+      cell.matchAll(/`(\w+)(?:\{([^}]*)\})?`/g),
+      ([, name = "", labels = ""]) => [name, Array.from(labels.matchAll(/\w+/g), String)] as const,
     ),
-    ([, name = "", labels = ""]) => [name, Array.from(labels.matchAll(/\w+/g), String)] as const,
   );
   const sorted = (rows: Iterable<readonly [string, Iterable<string>]>) =>
     Array.from(rows, ([name, labels]) => `${name} ${[...labels].sort().join(" ")}`).sort();
