@@ -23,21 +23,22 @@ The first line lists the alarms that stand; the second acknowledges them. The [c
 | below a code | means |
 |---|---|
 | Robots | whether they may move, and what the gateway sends; no line: as usual |
-| 500 | severity: urgent from 800, high from 600, medium from 400, else low |
-| 10 s / 10 s | so long the condition must hold before the alarm, and be over before its end. An unknown value changes nothing |
+| 500, 10 s | severity (1 to 1000); how long the condition must hold before the alarm, and be over before its end |
 | no other word | the alarm stands, over restarts too, until its condition is over and somebody has acknowledged it |
 | *either* | the end of the condition, or an acknowledgement, ends it |
 | *ack* | only an acknowledgement ends it |
 | *cluster* | only [two boxes that are one gateway](cluster.md) have it |
 
-An operator of the robot (else of all robots) may acknowledge and comment. The alarms of a robot that is [out of
+An operator of the robot (else of all robots) may acknowledge. The alarms of a robot that is [out of
 service](mqtt.md#a-robot-out-of-service) rest.
 `;
 
 const endings = { return: [], either: ["*either*"], acknowledgement: ["*ack*"] };
 
 function delays({ onDelayMs, offDelayMs }) {
-  return onDelayMs + offDelayMs === 0 ? [] : [`${onDelayMs / 1_000} s / ${offDelayMs / 1_000} s`];
+  if (onDelayMs + offDelayMs === 0) return [];
+  const [on, off] = [`${onDelayMs / 1_000} s`, `${offDelayMs / 1_000} s`];
+  return [on === off ? on : `${on} and ${off}`];
 }
 
 const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;

@@ -35,7 +35,7 @@ export const alarmNotes = {
     more: "cluster.md#cut-the-power-first",
   },
   DISK_FULL: {
-    active: "from less than 8 MB free in `gateway.dataDir` until 16 MB are",
+    active: "from less than 8 MB free until 16 MB are",
     robots: "finish what they have; the gateway refuses starts and changes, stops leave",
     more: "troubleshoot.md#the-disk-is-full-or-fails",
   },
@@ -47,7 +47,6 @@ export const alarmNotes = {
     robots: "**the conveyor may turn**; the robot may move",
   },
   ROBOT_EXCEPTION: {
-    active: "the text has codes and level",
     robots: "the robot may go on by itself",
   },
   CONVEYOR_ERROR: {
@@ -59,7 +58,6 @@ export const alarmNotes = {
     robots: "may move until empty",
   },
   NO_STANDBY: {
-    active: "the text says why",
     robots: "as usual, until this box fails",
     more: "cluster.md#a-standby-without-a-session",
   },
@@ -69,11 +67,10 @@ export const alarmNotes = {
     more: "cluster.md#etcd-is-full",
   },
   MEMBER_LOST: {
-    active: "the text names it",
     more: "cluster.md#a-member-of-etcd-is-replaced",
   },
   ROBOT_LOST: {
-    active: "while its quality is `lost`, after `quality.holdMs`",
+    active: "after `quality.holdMs`",
     robots: "the robot may move unseen; no start leaves, stops do",
     more: "troubleshoot.md#values-are-stale",
   },
@@ -86,11 +83,9 @@ export const alarmNotes = {
     robots: "as usual; one in doubt takes no start",
     more: "cluster.md#what-dies-and-what-the-plc-sees",
   },
-  CONFIG_DIFFERS: {
-    active: "the text names the sections",
-  },
+  CONFIG_DIFFERS: {},
   CLOCK_SKEW: {
-    active: "from a difference of 2 s on, or while this one cannot be right",
+    active: "from a difference of 2 s on",
     robots: "as usual; a command with `expires_at` may expire too early",
     more: "troubleshoot.md#a-clock-is-wrong",
   },
@@ -99,7 +94,6 @@ export const alarmNotes = {
     more: "mqtt-reference.md#replies-and-events-that-are-dropped",
   },
   TOKEN_NOT_RENEWED: {
-    active: "the old one serves until it ends",
     robots: "as usual until it ends, then as with `FLEET_LINK_DOWN`",
     more: "troubleshoot.md#the-token-cannot-be-renewed",
   },
