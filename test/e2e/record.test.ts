@@ -9,7 +9,7 @@ import { metricsText, mqttText } from "./record/texts.ts";
 
 /**
  * What the product shows in one story that is the same in every run, against the files in `record/recorded`.
- * docs/develop.md says how to read a difference, and how to record anew.
+ * docs/internals/tests.md says how to read a difference, and how to record anew.
  */
 const texts = new Map<string, string>();
 let harness: RecordHarness;
