@@ -12,9 +12,13 @@ import { wrapMarkdown } from "./wrap.mjs";
 const path = join(dirname(fileURLToPath(import.meta.url)), "..", "docs", "configuration.md");
 const live = new Map([...liveKeys(configSchema)].map(({ path: key, reloads }) => [key, reloads]));
 
+/** The page lists the roles once. */
+const roles = "observer,operator,engineer";
+
 /** The values that a key may have, the default in bold. */
 function valuesOf(key, schema) {
   const { enum: choices, default: usual, anyOf = [] } = schema;
+  if (choices?.join() === roles) return [defaultOf(schema)].filter(Boolean);
   if (choices !== undefined) return choices.map((choice) => (choice === usual ? bold(choice) : code(choice)));
   const isOptional = usual !== null && anyOf.some((option) => option.type === "null");
   return [defaultOf(schema), isOptional ? code(null) : "", bounds(key, schema)].filter(Boolean);
@@ -54,7 +58,7 @@ function row(key, schema, isNeeded, pair = null) {
   const text = (schema.description ?? "").replace(/ ?A reload changes it\.$/, "").replaceAll("|", "\\|");
   const said = text.replace(/<([^>]+)>/g, "`<$1>`").replace(/ \(PEM files?\)/g, "");
   const names = pair === null ? code(key) : `${code(key)}, ${code(pair)}`;
-  return `| ${names}${reloadOf(key)} | ${[values, said].filter(Boolean).join(". ") || "one entry"} |`;
+  return `| ${names}${reloadOf(key)} | ${[values, said].filter(Boolean).join(". ")} |`;
 }
 
 /** Every listener has the same two keys, which the page explains once. */
@@ -65,25 +69,27 @@ function listenRow(key, { properties: { host, port } }) {
 /** Whether it is the private key of the certificate before it, which has a row for both. */
 const isOfPair = (child) => child?.description?.startsWith("Its key") === true;
 
+/** The rows of the keys below a key: a part that has keys has no row of its own. */
 function rows(key, schema) {
   const own = Object.entries(schema.properties ?? {}).flatMap(([name, child], at, all) => {
     if (name === "listen") return [listenRow(`${key}.listen`, child)];
     if (isOfPair(child)) return [];
     const [next, following] = all[at + 1] ?? [];
     const pair = isOfPair(following) ? `${key}.${next}` : null;
-    const isNeeded = schema.required?.includes(name) && child.type !== "object";
-    return [row(`${key}.${name}`, child, isNeeded, pair), ...rows(`${key}.${name}`, child)];
+    const below = rows(`${key}.${name}`, child);
+    if (child.type === "object" && below.length > 0) return below;
+    return [row(`${key}.${name}`, child, schema.required?.includes(name), pair), ...below];
   });
   const entry = schema.additionalProperties;
-  if (typeof entry === "object") own.push(...entryRows(`${key}.*`, entry));
+  if (typeof entry === "object") own.push(...entryRows(`${key}.*`, entry, schema));
   if (schema.type === "array" && schema.items.type === "object") own.push(...rows(`${key}[]`, schema.items));
   return own;
 }
 
-/** An entry has a row of its own if a reload takes it, or if it has no keys below it. */
-function entryRows(key, entry) {
+/** An entry has a row of its own if a reload takes it as a whole. */
+function entryRows(key, entry, { description }) {
   const isShown = live.has(key) && !live.get(key).includes("changed");
-  return [...(isShown ? [row(key, entry, false)] : []), ...rows(key, entry)];
+  return [...(isShown ? [row(key, { ...entry, description }, false)] : []), ...rows(key, entry)];
 }
 
 function section([key, schema]) {

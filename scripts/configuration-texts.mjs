@@ -4,10 +4,9 @@
  */
 export const effects = [
   {
-    keys: ["log.level"],
-    does: "every component logs by it",
+    keys: ["log.level", "rights", "web.commands", "web.floor", "opcua.destinations", "alarms.battery"],
+    does: "counts at once",
   },
-  { keys: ["rights"], does: "the next command meets the new rules" },
   {
     keys: ["opcua.users.*", "mqtt.users.*", "web.users.*", "web.tokens.*"],
     does: "one that is gone, or has another password (of `web` also another role or robots), loses its sessions and connections. Another role of an OPC UA user counts with the next write or call",
@@ -30,11 +29,8 @@ export const effects = [
   },
   {
     keys: ["mqtt.placement", "stations.*.place"],
-    does: "the gateway connects to the broker again, publishes all state on the new topics, and then clears the old ones",
+    does: "the gateway publishes all state on the new topics, and then clears the old ones",
   },
-  { keys: ["web.commands", "opcua.destinations"], does: "the next command meets it" },
-  { keys: ["web.floor"], does: "open pages show it within seconds" },
-  { keys: ["alarms.battery"], does: "alarms come and go" },
   {
     keys: ["opcua.robots.*"],
     does: "a robot without nodes gets them under its alias, and `Gateway.ModelHash` changes. Refused: another alias, an entry that is gone, a robot that has nodes",
@@ -85,7 +81,6 @@ Set a key of \`/etc/fleetgate/fleetgate.yaml\`, check it, and let the gateway re
 | topic | rule |
 |---|---|
 | unknown keys | are mistakes. \`check\` prints all, with line and nearest known key; \`run\` ends with 78 |
-| a section that is not there | is off |
 | secrets | are in files: an absolute path, one relative to the configuration, or \`credential:NAME\` of systemd. A password is the first line of its file, in UTF-8, as it is or [as a hash](security-and-certificates.md#passwords-of-users), without a space at either end |
 | listeners | are on loopback until \`listen.host\` says otherwise. Beyond it, MQTT and the web need TLS and users |
 | \`gateway.dataDir\` | is for [one gateway](backup-and-recovery.md#the-data-directory) |
@@ -94,24 +89,23 @@ Set a key of \`/etc/fleetgate/fleetgate.yaml\`, check it, and let the gateway re
 
     sudo fleetgate check --online
 
-This tries each part for 5 s, and says what is wrong and what to do. It sends no command, and writes no file.
-It tries the data folder, 100 MB of room and each port; names, clock, TCP and TLS of each host. It takes one
-token, and waits for one message of missions. At the plant's broker it tries user, subscriptions, one message,
-and whether a client may write as another; with \`cluster\`, etcd and both boxes.
+It tries each part for 5 s, and says what is wrong and what to do. Parts are the data folder, 100 MB of room
+and each port, and names, clock, TCP and TLS of each host. At the plant's broker it tries user, subscriptions
+and rights; with \`cluster\`, etcd and both boxes. It takes one token, waits for one message of missions, and publishes
+one message. It sends no command, and writes no file.
 
 The exit code is 0, 69 if a part is wrong, or 78 for mistakes of the file. As root it takes credentials and data
-folder from the unit, and names files that the unit's user may not read. \`--json\` prints one document, in which
-\`state\` is \`ok\`, \`wrong\` or \`skipped\`.
+folder from the unit, and names files that the unit's user may not read. With \`--json\`, \`state\` of each part is
+\`ok\`, \`wrong\` or \`skipped\`.
 
 ## Change it while the gateway runs
 
 The gateway reads the file, and every file that it names. It takes all that is new, or nothing: after a mistake,
-or if one change needs a restart, it goes on with what it had. \`systemctl reload\` then fails, and
-\`journalctl -u fleetgate -p warning\` names each key with its reason.
+or if one change needs a restart, it goes on with what it had.
 
 | a way in | result |
 |---|---|
-| \`sudo systemctl reload fleetgate\` | fails when the gateway refuses the file |
+| \`sudo systemctl reload fleetgate\` | fails when the gateway refuses the file; \`journalctl -u fleetgate -p warning\` names each key with its reason |
 | \`sudo fleetgate reload --config FILE\`, with \`--json\` too | what is in use now, or each refused key. Exit code 0, 78 (refused), 1 (no gateway answers), 6 (it went away: ask again) |
 | \`POST /api/v1/reload\` on the control socket | \`{"applied":[…],"refused":[{"path","reason"}],"warnings":[…],"hash"}\`; 200, or 409 (refused) |
 
@@ -122,31 +116,27 @@ What a reload does at once:
 ${rows}
 
 A new password or certificate in the same file is a change of its key. For files of \`credential:NAME\` and of
-\`fleet\` restart. Each reload is a line of [the audit log](security-and-certificates.md#the-audit-log), with
-\`Gateway.ConfigHash\` before and after.
+\`fleet\` restart. [The audit log](security-and-certificates.md#the-audit-log) has each reload.
 
 ### When a right is taken
 
 | of a user without the right | what happens |
 |---|---|
 | a new command | the gateway refuses it (\`NOT_ALLOWED\`) |
-| an accepted command | it leaves. Cancel it, or hold the robot, to prevent that |
+| an accepted command | it leaves, unless you cancel it or hold the robot |
 | a lease | it ends (\`not_allowed\`), and conveyors that the station left running stop |
 | a permit | it is lost until its PLC writes it again |
 | a hold | it stays. An engineer lifts it |
 
 ### A change that goes wrong
 
-| case | what happens |
-|---|---|
-| the gateway ends in the middle | the next start reads the file on the disk |
-| you save the file while the gateway reads it | it refuses half a file. Reload again |
-| a refused file stays on the disk | the part \`configuration\` is *degraded*. With a mistake in it the next start fails |
+If you save the file while the gateway reads it, it refuses half a file: reload again. While a refused file is on
+the disk, the part \`configuration\` is *degraded*. With a mistake in it the next start fails.
 
 ## Keys
 
-The unit is in the name. The default is **bold**, and the range follows. A reload takes a key with ↻; with
+A section that is not there is off. The unit is in the name. The default is **bold**, and the range follows. A reload takes a key with ↻; with
 \`↻ new\` only new entries, with \`↻ entries\` also removed ones. All other keys need a restart. \`listen.host\`
 is an address; 0.0.0.0 is all of IPv4, :: is all. Port 0 is any free one. Certificates, keys and CAs are PEM
-files. [What a role may do](security-and-certificates.md#who-may-send-what).
+files. A role is [\`observer\`, \`operator\` or \`engineer\`](security-and-certificates.md#who-may-send-what).
 `;

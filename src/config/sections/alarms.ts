@@ -12,11 +12,11 @@ export const alarmsSection = z
           critical: count(0, 98, 10, "Percent of charge for BATTERY_CRITICAL."),
         })
         .prefault({})
-        .describe("An alarm ends when the robot charges, or has 5 % more."),
+        .describe("Of the battery."),
     ),
   })
   .prefault({})
-  .describe("Limits of alarms.");
+  .describe("Limits of alarms. One of the battery ends when the robot charges, or has 5 % more.");
 
 type AlarmsSection = z.output<typeof alarmsSection>;
 

@@ -28,13 +28,11 @@ const member = z.strictObject({
 /** `cluster:` two boxes that are one gateway, and etcd, which they share. */
 export const clusterSection = z
   .strictObject({
-    name: shortName.describe(
-      "Gateways of one name are one gateway. Their keys in etcd begin with /fleetgate/<name>/.",
-    ),
-    member: shortName.describe("This box."),
+    name: shortName.describe("Name of the cluster. Its keys in etcd begin with /fleetgate/<name>/."),
+    member: shortName.describe("This box: one of members, which both configurations name in one order."),
     members: z
       .record(shortName, member)
-      .describe("The two boxes, by name: in both configurations the same, in the same order."),
+      .describe("The two boxes, by name, in the same order in both configurations."),
     etcd: z
       .strictObject({
         endpoints: z
@@ -47,14 +45,17 @@ export const clusterSection = z
           .min(1)
           .max(MOST_ENDPOINTS)
           .describe("Every member of etcd: three, on three machines."),
-        ca: file("certificate", "CA of etcd's certificates (PEM file).").optional(),
+        ca: file(
+          "certificate",
+          "CA of etcd's certificates (PEM file). Needed beyond loopback, as are certificate and key.",
+        ).optional(),
         certificate: file(
           "certificate",
           "The gateway's certificate and key for etcd (PEM files).",
         ).optional(),
         key: file("privateKey", "Its key (PEM file).").optional(),
       })
-      .describe("The store of the boxes. Beyond loopback it needs ca, certificate and key."),
+      .describe("The store of the boxes."),
     leaseSeconds: count(3, 30, 5, "How long a leader may be silent before the other box takes over."),
     standby: z
       .enum(["hot", "warm"])
@@ -72,12 +73,12 @@ export const clusterSection = z
             error: "begin with the path of a program, as /etc/fleetgate/fence: no shell reads it",
           })
           .describe(
-            "Program and arguments: cuts the power of the box that FLEETGATE_FENCE_MEMBER names, and ends with 0 when that is off.",
+            "Program and arguments: cuts the power of the box that FLEETGATE_FENCE_MEMBER names, and ends with 0 when that is off. It must succeed before this box takes over from one that has not resigned.",
           ),
         timeoutSeconds: count(1, 300, 30, "After this time it has failed."),
       })
       .optional()
-      .describe("Must succeed before this box takes over from one that has not resigned."),
+      .describe("Cuts the power of the other box."),
   })
   .describe("Two boxes that are one gateway.");
 

@@ -79,10 +79,15 @@ export const commandsSection = z
         keepCount: count(1_000, 10_000_000, 100_000, "Records at most."),
       })
       .prefault({})
-      .describe("Records, so that no command leaves twice."),
+      .describe("Records of commands."),
     audit: z
       .strictObject({
-        maxBytes: count(100_000, 1_000_000_000, 10_000_000, "Size at which a new file begins."),
+        maxBytes: count(
+          100_000,
+          1_000_000_000,
+          10_000_000,
+          "Size at which a new file of the audit log begins.",
+        ),
         keep: count(1, 1_000, 10, "Older files that stay."),
         journald: z.boolean().default(false).describe("Whether each line goes to systemd's journal too."),
       })

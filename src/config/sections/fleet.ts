@@ -20,7 +20,7 @@ const eventsSection = z
     kind: z
       .enum(["streams", "webhook"])
       .default("streams")
-      .describe("Conveyors and snapshots are streams always."),
+      .describe("How missions and batteries come. Conveyors and snapshots are streams always."),
     listen: listen(8443).optional(),
     publicUrl: url(
       ["https:"],
@@ -45,7 +45,7 @@ const eventsSection = z
     }
   })
   .prefault({})
-  .describe("How missions and batteries come: streams, or webhooks.");
+  .describe("Streams, or webhooks.");
 
 /** The event source of the fleet session, from the section and its files. */
 function eventSource(
@@ -149,7 +149,7 @@ export const fleetSection = z
           .default("fleet.v1.FleetService")
           .describe("Package and service as the maker calls them."),
       })
-      .describe("For missions, batteries, conveyors, and their commands."),
+      .describe("The gRPC interface."),
     https: url(["https:"], "Base URL for task chains, robots and maps.", [], noToken),
     authUrl: url(["https:"], "Base URL for tokens. Default: the value of https.", [], noToken).optional(),
     credentials: file("apiKey", "File of the API key (JSON: api_key, scope, secret)."),
@@ -161,8 +161,8 @@ export const fleetSection = z
     clientKey: file("privateKey", "Its key (PEM file).").optional(),
     proxy: z
       .strictObject({
-        url: url(["http:"], "http://host:port."),
-        username: z.string().min(1).optional().describe("User."),
+        url: url(["http:"], "http://host:port of an HTTP proxy (CONNECT)."),
+        username: z.string().min(1).optional().describe("Its user."),
         password: file("password", "File of its password.").optional(),
       })
       .optional()

@@ -16,7 +16,7 @@ import type { OpcUaSection } from "./opcua.ts";
 
 const commandsSection = z
   .strictObject({
-    enabled: flag(true, "Whether the gateway takes commands."),
+    enabled: flag(true, "Whether the gateway takes commands from the broker; rights says from whom."),
     brokerEnforcesClientNames: flag(
       false,
       "true only if the plant's broker lets a client write under clients/<its own name> only; else no commands.",
@@ -24,14 +24,19 @@ const commandsSection = z
     requireExpiry: flag(true, "Whether a command that moves a robot needs an expiry."),
     clientRate: z
       .strictObject({
-        perSecond: count(1, 10_000, 200, "On average."),
-        burst: count(1, 100_000, 500, "At once, after a rest."),
+        perSecond: count(
+          1,
+          10_000,
+          200,
+          "Commands of one client on average; beyond it RATE_LIMITED, but for stops.",
+        ),
+        burst: count(1, 100_000, 500, "The same at once, after a rest."),
       })
       .prefault({})
-      .describe("Commands of one client. Beyond it the gateway refuses all but stops (RATE_LIMITED)."),
+      .describe("Commands of one client."),
   })
   .prefault({})
-  .describe("Commands from the broker; rights says who may send them.");
+  .describe("Commands from the broker.");
 
 const outboxSection = z
   .strictObject({
@@ -39,20 +44,10 @@ const outboxSection = z
       1,
       1_000_000,
       50_000,
-      "Waiting events of robots, and as many of commands. Beyond it, the robot or sender with most loses its oldest.",
+      "Events of robots that wait for the broker, and as many of commands. Beyond it, the robot or sender with most loses its oldest.",
     ),
-    maxAgeMs: milliseconds(
-      1_000,
-      31_536_000_000,
-      604_800_000,
-      "The gateway drops an event that has waited longer, in running time.",
-    ),
-    replayRate: count(
-      1,
-      100_000,
-      10_000,
-      "Old events a second after an outage. New ones do not wait for them.",
-    ),
+    maxAgeMs: milliseconds(1_000, 31_536_000_000, 604_800_000, "Older ones, in running time, are dropped."),
+    replayRate: count(1, 100_000, 10_000, "Old events a second after an outage."),
   })
   .prefault({})
   .describe("Events on the disk until the broker has them.");
@@ -67,7 +62,7 @@ const sparkplugName = z.string().regex(/^[^/+#\0]{1,128}$/, {
 
 const sparkplugSection = z
   .strictObject({
-    groupId: sparkplugName.describe("Group of the edge node."),
+    groupId: sparkplugName.describe("Sparkplug B 3.0, on a connection of its own: group of the edge node."),
     nodeId: sparkplugName.optional().describe("The edge node, unique in the group. Default: <gateway id>."),
     primaryHost: sparkplugName
       .optional()
@@ -80,7 +75,7 @@ const sparkplugSection = z
     json: flag(true, "Whether the JSON topics, with events and commands, are there too."),
   })
   .optional()
-  .describe("Sparkplug B 3.0, on a connection of its own.");
+  .describe("Sparkplug B.");
 
 const placement = live(
   z
@@ -90,7 +85,7 @@ const placement = live(
         .min(1)
         .optional()
         .describe(
-          "Beginning of a robot's topics, as acme/munich/{robot}; {alias}: its alias of opcua.robots, or id. Default: <base>/robots/{robot}.",
+          "Beginning of a robot's topics in the plant's tree, as acme/munich/{robot}; {alias}: its alias of opcua.robots, or id. Default: <base>/robots/{robot}.",
         ),
       station: z
         .string()
@@ -101,7 +96,7 @@ const placement = live(
         ),
     })
     .prefault({})
-    .describe("Robots and stations in the plant's topic tree, instead of under base."),
+    .describe("The plant's topic tree."),
 );
 
 /** `mqtt:` the broker, what is published there, and how commands come from it. */
@@ -130,12 +125,15 @@ export const mqttSection = z
         z.string(),
         live(
           z.strictObject({
-            password: file("userPassword", "File of the password, or of its hash by fleetgate passwd."),
+            password: file(
+              "userPassword",
+              "File of the password of a user of the embedded broker, or of its hash.",
+            ),
           }),
         ),
       )
       .optional()
-      .describe("Users of the embedded broker, by their names in command topics."),
+      .describe("Users of the embedded broker, by name."),
     anonymousLoopback: flag(false, "INSECURE, for a demo: programs of this machine need no password."),
     certificate: live(
       file("certificate", "Certificate and key of the embedded broker, for TLS (PEM files).").optional(),

@@ -83,10 +83,7 @@ export const opcuaSection = z
         z.string(),
         live(
           z.strictObject({
-            password: file(
-              "userPassword",
-              "File of the password, or of its hash by fleetgate passwd.",
-            ).optional(),
+            password: file("userPassword", "File of the password, or of its hash.").optional(),
             certificate: z
               .string()
               .regex(/^\s*(?:[0-9A-Fa-f][\s:]*){40}(?:(?:[0-9A-Fa-f][\s:]*){24})?$/, {
@@ -94,9 +91,7 @@ export const opcuaSection = z
                   "write the thumbprint of a certificate: 40 hexadecimal digits (SHA-1), or 64 (SHA-256)",
               })
               .optional()
-              .describe(
-                "Thumbprint of the certificate with which the user logs on instead: SHA-1 or SHA-256.",
-              ),
+              .describe("Thumbprint of the certificate with which the user logs on instead."),
             role: z.enum(roles).describe("What the user may do."),
             number: z
               .int()
@@ -114,9 +109,14 @@ export const opcuaSection = z
       .default({})
       .describe("Users, by name."),
     insecureLoopback: z
-      .strictObject({ role: z.enum(roles).default("observer").describe("What anonymous clients may do.") })
+      .strictObject({
+        role: z
+          .enum(roles)
+          .default("observer")
+          .describe("INSECURE, for a demo: role of anonymous clients without encryption, on loopback only."),
+      })
       .optional()
-      .describe("INSECURE, for a demo: anonymous clients without encryption, on loopback only."),
+      .describe("INSECURE, for a demo."),
     robots: z
       .record(
         identifier(),
@@ -127,7 +127,7 @@ export const opcuaSection = z
               .regex(/^[A-Za-z0-9_-]{1,64}$/, { error: "use 1 to 64 letters, digits, - and _" })
               .optional()
               .describe(
-                "Name of the node instead of the id: a letter, then letters, digits and _, at most 24 in all, suit every PLC.",
+                "Name of the node instead of the id. Every PLC takes a letter, then letters, digits and _, at most 24 in all.",
               ),
             number: z
               .int()

@@ -44,11 +44,11 @@ export const stationsSection = z
             .record(
               z.string().regex(/^\d{1,3}$/, { error: "use the index of a conveyor, as 1" }),
               z.strictObject({
-                maxRunMs: milliseconds(1_000, 3_600_000, 60_000, "The same for this conveyor."),
+                maxRunMs: milliseconds(1_000, 3_600_000, 60_000, "The same for the conveyor of this index."),
               }),
             )
             .default({})
-            .describe("Conveyors with another time, by index."),
+            .describe("Conveyors, by index."),
         ),
         permit: z
           .literal("required")

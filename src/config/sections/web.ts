@@ -28,7 +28,7 @@ const robots = names("Only for these robots, by robot_id. Default: all.").min(1)
 
 const user = live(
   z.strictObject({
-    password: file("userPassword", "File of the password, or of its hash by fleetgate passwd."),
+    password: file("userPassword", "File of the password, or of its hash."),
     role: z.enum(roles).describe("What the user may do."),
     robots,
   }),
@@ -41,7 +41,7 @@ const token = live(
       .regex(/^sha256:[0-9a-f]{64}$/, {
         error: "write sha256: and 64 digits, as fleetgate token prints them",
       })
-      .describe("Hash of the token, as fleetgate token prints it."),
+      .describe("Hash of a program's token, as fleetgate token prints it."),
     role: z.enum(roles).describe("What the program may do."),
     robots,
   }),
@@ -54,7 +54,10 @@ const anchor = z.strictObject({
 });
 
 const drawing = z.strictObject({
-  file: file("drawing", "File of a PNG: 1 MB and 32 million pixels at most."),
+  file: file(
+    "drawing",
+    "A drawing (PNG) below the points, by number of the map: 1 MB and 32 million pixels at most.",
+  ),
   at: z
     .array(anchor)
     .length(2)
@@ -71,16 +74,17 @@ const floor = live(
         .record(
           number,
           z.strictObject({
-            name: z.string().min(1).max(60).describe("Name of such points."),
+            name: z
+              .string()
+              .min(1)
+              .max(60)
+              .describe("Name of points of this type, for which the fleet service has a number only."),
             shape: z.enum(pointShapes).default("dot").describe("Their mark on the floor."),
           }),
         )
         .default({})
-        .describe("Types of points, by number: the fleet service gives no names."),
-      drawings: z
-        .record(number, drawing)
-        .default({})
-        .describe("A drawing below the points, by number of the map."),
+        .describe("Types of points, by number."),
+      drawings: z.record(number, drawing).default({}).describe("Drawings."),
     })
     .prefault({})
     .describe("What the console's floor shows beside the service's points."),
@@ -100,13 +104,10 @@ export const webSection = z
           key: file("privateKey", "Its key (PEM file)."),
         })
         .optional()
-        .describe("TLS; needed beyond loopback."),
+        .describe("TLS."),
       ["changed"],
     ),
-    users: z
-      .record(accountName, user)
-      .default({})
-      .describe("Users, by name. Without users and tokens everybody gets in, on loopback only."),
+    users: z.record(accountName, user).default({}).describe("Users, by name."),
     tokens: z.record(accountName, token).default({}).describe("Programs with a token, by name."),
     commands: live(
       z
@@ -122,7 +123,9 @@ export const webSection = z
     ),
     floor,
   })
-  .describe("Health checks, metrics, the console and the HTTP API.");
+  .describe(
+    "Health checks, metrics, the console and the HTTP API. Without users and tokens everybody gets in, on loopback only; beyond it tls is needed.",
+  );
 
 export type WebSection = z.output<typeof webSection>;
 
