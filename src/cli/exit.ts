@@ -1,5 +1,4 @@
-import { describeError } from "../platform/error-text.ts";
-import { PlainError } from "../platform/plain-error.ts";
+import { describeError, PlainError } from "../platform/error-text.ts";
 import { PortRefused, PortTaken, refusalAdvice } from "../platform/port-taken.ts";
 
 /**

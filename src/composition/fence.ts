@@ -1,6 +1,6 @@
 import type { AuditSink } from "../commands/audit/audit.ts";
+import type { FenceControl } from "../contracts/cluster.ts";
 import type { CommandRights } from "../contracts/commander.ts";
-import type { FenceControl } from "../contracts/fence.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 

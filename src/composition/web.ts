@@ -1,6 +1,6 @@
 import type { RunningConfig } from "../config/load.ts";
 import type { ClientCertificates } from "../contracts/client-certificates.ts";
-import type { FenceControl } from "../contracts/fence.ts";
+import type { FenceControl } from "../contracts/cluster.ts";
 import type { HandoverControl } from "../contracts/handover.ts";
 import type { Sink } from "../contracts/link.ts";
 import { stopRequest } from "../fleet/stop-request.ts";

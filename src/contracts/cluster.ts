@@ -1,3 +1,4 @@
+import type { Source } from "../domain/command.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { HandoverReport } from "./handover.ts";
 
@@ -102,4 +103,21 @@ export interface SharedCommands {
   stoppedElsewhere(robotId: RobotId): string | null;
   /** The newest stop of the robot, if it came after the last write of the record of this command. */
   stopAfter(commandId: string, robotId: RobotId): RobotStop | null;
+}
+
+interface FenceRequest {
+  readonly source: Source;
+  /** The box that is off. */
+  readonly member: string;
+}
+
+/** It counts as fenced, or why it does not, as a sentence. */
+type FenceAnswer =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly reason: string; readonly lacksRight: boolean };
+
+/** Lets a member of the cluster take over whose fence has failed. */
+export interface FenceControl {
+  /** The user has seen that the box is off. */
+  confirm(request: FenceRequest): FenceAnswer;
 }

@@ -234,3 +234,11 @@ export function restAlarm(instance: AlarmInstance, { nowMs, monotonicMs }: Alarm
   const transition = { from: "active", to: "inactive", alarm: returnedAlarm(alarm, nowMs) } as const;
   return { instance: resting, transition };
 }
+
+/** Whether a value, such as one from a file, is the source of an alarm. */
+export function isAlarmSource(value: unknown): value is AlarmSource {
+  if (typeof value !== "object" || value === null || !("kind" in value)) return false;
+  if (value.kind === "robot") return "robotId" in value && typeof value.robotId === "string";
+  if (value.kind === "station") return "station" in value && typeof value.station === "string";
+  return value.kind === "gateway";
+}

@@ -1,4 +1,3 @@
-import { FIRST_STOP_ONLY, stopOnlyNumber } from "./stop-only-numbers.ts";
 import type { TicketState } from "./ticket-state.ts";
 
 /** An unused ticket is replaced after this time, in milliseconds. */
@@ -8,7 +7,7 @@ export const BLOCK_SIZE = 256;
 /** A block is reserved when fewer than this many numbers of the last one are left. */
 const RESERVE_BELOW = 64;
 /** From here on numbers are random, and start stops only: they are not kept on the disk. */
-export const FIRST_WITHOUT_DISK = FIRST_STOP_ONLY;
+export const FIRST_WITHOUT_DISK = 2 ** 30;
 /** The first number of a slot that is not in the store is random below this one. */
 const FIRST_BELOW = 2 ** 29;
 /** How many taken numbers are remembered. */
@@ -102,4 +101,66 @@ function randomNumber(state: TicketState, random: number): number {
   let place = Math.floor(random * (FIRST_WITHOUT_DISK - 1));
   while (isUsed(numberAt(place))) place += 1;
   return numberAt(place);
+}
+
+/** Of a configuration: numbers of members do not meet. */
+const MOST_MEMBERS = 3;
+
+export function mayStart(number: number): boolean {
+  return number > 0 && number < FIRST_WITHOUT_DISK;
+}
+
+/** The number that a slot shows on a member that does not lead. `member` counts from 0. */
+export function stopOnlyNumber(member: number, issued: number): number {
+  return FIRST_WITHOUT_DISK + (issued % (FIRST_WITHOUT_DISK / (MOST_MEMBERS + 1))) * MOST_MEMBERS + member;
+}
+
+/** What became of a number that a user has written, for that user. */
+export type Verdict = keyof typeof verdictNumbers;
+
+/** `Answer[10]`. */
+export const verdictNumbers = {
+  /** This user has written no number since the gateway started, or the leader alone knows it. */
+  none: 0,
+  /** The number is open, or its command is being recorded. */
+  open: 1,
+  /** The user's own command of this number is under way. */
+  under_way: 2,
+  /** The user's own command of this number has ended. */
+  ended: 3,
+  /** Nothing was or ever will be sent under it for this user. */
+  never_sent: 4,
+  /** Not known: look at the robot. */
+  look_first: 5,
+} as const;
+
+/** `AcceptedByNo` for everybody but the user itself, if that user has no number. */
+const ANOTHER_WITHOUT_NUMBER = -1;
+
+/**
+ * What a number is to a user. It is true at any time: `never_sent` stays so, or becomes `look_first`. So a
+ * program may act on it, whichever session wrote the number, and when.
+ */
+export function verdictOf(state: TicketState, user: string, number: number): Verdict {
+  const { accepted, current, doneId } = state;
+  if (number === 0) return "none";
+  if (number === state.open) return "open";
+  if (accepted?.id === number) {
+    if (accepted.user !== user) return "never_sent";
+    return doneId === number ? "ended" : "under_way";
+  }
+  if (current?.id === number) return current.user === user ? "open" : "never_sent";
+  const status = numberStatus(state, number);
+  if (status === "unknown" && state.isStopOnly === true) return "none";
+  return status === "void" ? "never_sent" : "look_first";
+}
+
+/**
+ * `AcceptedByNo` as a user sees it. Only the user's own command has 0: two users without a number would
+ * otherwise take one command for theirs.
+ */
+export function acceptedByNo({ accepted }: TicketState, reader: string): number {
+  if (accepted === null) return 0;
+  const isOther = accepted.userNo === 0 && accepted.user !== reader;
+  return isOther ? ANOTHER_WITHOUT_NUMBER : accepted.userNo;
 }

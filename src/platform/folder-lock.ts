@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { type FileHandle, open, readdir, unlink } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
+import { PlainError } from "./error-text.ts";
 import { folderFault, makeFolder } from "./make-folder.ts";
-import { PlainError } from "./plain-error.ts";
 import { isCode, isListenedOn } from "./socket-probe.ts";
 
 /** Another process has the folder, or it cannot be locked; the message says why and what to do. */

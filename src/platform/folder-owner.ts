@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync, type Stats, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { PlainError } from "./plain-error.ts";
+import { PlainError } from "./error-text.ts";
 
 /** Root cannot work in a folder safely; the message says why and what to do. */
 class FolderUnsafe extends PlainError {

@@ -1,6 +1,6 @@
 import { mkdir, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { PlainError } from "./plain-error.ts";
+import { PlainError } from "./error-text.ts";
 import { isCode } from "./socket-probe.ts";
 
 /** A folder does not exist and cannot be made; the message names the part of the path that is in the way. */

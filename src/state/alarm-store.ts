@@ -1,5 +1,5 @@
 import { type Alarm, isAlarmCode, isOfBox } from "../domain/alarm.ts";
-import { isAlarmSource } from "../domain/alarm-source.ts";
+import { isAlarmSource } from "../domain/alarm-instance.ts";
 import type { RobotId } from "../domain/robot.ts";
 import { isJsonObject } from "../platform/json.ts";
 import { type Codec, differences } from "../platform/stores/table-store.ts";

@@ -1,7 +1,18 @@
+import type { Batch } from "../contracts/link.ts";
 import type { StateChange } from "../domain/change.ts";
-import type { OpenBatch } from "./open-batch.ts";
+import type { FleetEvent } from "../domain/event.ts";
 import type { QualityReader } from "./quality-reader.ts";
 import { type CachedValue, describeCached, type RobotEntry } from "./robot-entry.ts";
+
+/** A batch while one event is being applied. */
+export interface OpenBatch extends Batch {
+  readonly changes: StateChange[];
+  readonly events: FleetEvent[];
+}
+
+export function createOpenBatch(): OpenBatch {
+  return { changes: [], events: [] };
+}
 
 /**
  * Turns values into changes, and remembers the published quality, so that it is published again only if it

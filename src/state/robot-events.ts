@@ -4,7 +4,7 @@ import type { FleetEvent } from "../domain/event.ts";
 import type { Mission, MissionQueue, MissionStateName } from "../domain/mission.ts";
 import type { Stamp } from "../domain/observed.ts";
 import type { RobotId } from "../domain/robot.ts";
-import type { EventIds } from "./event-ids.ts";
+import { contentId } from "../platform/json.ts";
 
 /** A message with a robot's queue. */
 export interface NewQueue {
@@ -113,4 +113,25 @@ function sameConveyor(a: Conveyor, b: Conveyor): boolean {
     sameCode(a.health, b.health) &&
     sameCode(a.installation, b.installation)
   );
+}
+
+/** Makes ids of events: unique over all sessions of this gateway. */
+export interface EventIds {
+  /**
+   * The id of an event that a robot's message shows. It is a hash of the event if the message has the robot's
+   * time.
+   */
+  of(kind: string, robotId: RobotId, stamp: Stamp, ...what: readonly string[]): string;
+}
+
+/** @param sessionId names this run of the gateway: an event without a hash gets a number within the run */
+export function createEventIds(sessionId: string): EventIds {
+  let count = 0;
+  return {
+    of(kind, robotId, { sourceTimeMs, sequence }, ...what) {
+      if (sourceTimeMs !== null) return contentId(kind, robotId, sourceTimeMs, sequence, ...what);
+      count += 1;
+      return `${sessionId}-${count}`;
+    },
+  };
 }

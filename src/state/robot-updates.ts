@@ -7,12 +7,9 @@ import { earlier, type QualityTimes } from "../domain/quality.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { FleetUpdate } from "../domain/update.ts";
 import type { Log } from "../platform/log.ts";
-import type { ChangePublisher } from "./change-publisher.ts";
-import type { EventIds } from "./event-ids.ts";
-import type { OpenBatch } from "./open-batch.ts";
-import type { CachedConveyors, CachedValue, RobotEntry } from "./robot-entry.ts";
-import { conveyorEvents, missionEvents } from "./robot-events.ts";
-import type { RobotRegistry } from "./robot-registry.ts";
+import type { ChangePublisher, OpenBatch } from "./change-publisher.ts";
+import type { CachedConveyors, CachedValue, RobotEntry, RobotRegistry } from "./robot-entry.ts";
+import { conveyorEvents, type EventIds, missionEvents } from "./robot-events.ts";
 import { createRosterUpdates, type RosterUpdates } from "./roster-updates.ts";
 import type { StreamRegistry } from "./stream-registry.ts";
 

@@ -1,10 +1,8 @@
 import type { Stamp } from "../domain/observed.ts";
 import type { Presence, RobotId } from "../domain/robot.ts";
 import type { FleetUpdate } from "../domain/update.ts";
-import type { ChangePublisher } from "./change-publisher.ts";
-import type { OpenBatch } from "./open-batch.ts";
-import type { RobotEntry, Stream } from "./robot-entry.ts";
-import type { RobotRegistry } from "./robot-registry.ts";
+import type { ChangePublisher, OpenBatch } from "./change-publisher.ts";
+import type { RobotEntry, RobotRegistry, Stream } from "./robot-entry.ts";
 
 type RosterUpdate = Extract<FleetUpdate, { kind: "roster" }>;
 

@@ -1,8 +1,13 @@
 import { expect, test } from "vitest";
-import { FIRST_STOP_ONLY, mayStart, stopOnlyNumber } from "../../src/domain/stop-only-numbers.ts";
-import { rotateTicket, TICKET_LIFE_MS } from "../../src/domain/ticket-numbers.ts";
-import { stopOnlyTickets, writeStopOnly } from "../../src/domain/ticket-stop-only.ts";
-import { verdictOf } from "../../src/domain/ticket-view.ts";
+import { stopOnlyTickets, writeStopOnly } from "../../src/domain/ticket.ts";
+import {
+  FIRST_WITHOUT_DISK,
+  mayStart,
+  rotateTicket,
+  stopOnlyNumber,
+  TICKET_LIFE_MS,
+  verdictOf,
+} from "../../src/domain/ticket-numbers.ts";
 
 const plc = { user: "plc", userNo: 7, text: "cancel" } as const;
 /** The ends of what a random source gives, and its middle. */
@@ -17,7 +22,7 @@ test("numbers of two members never meet, fit a DINT, and start nothing", () => {
   );
   for (const [member, own] of numbers.entries()) {
     for (const number of own) {
-      expect((number - FIRST_STOP_ONLY) % 3).toBe(member);
+      expect((number - FIRST_WITHOUT_DISK) % 3).toBe(member);
       expect(number).toBeLessThan(2 ** 31);
       expect(mayStart(number)).toBe(false);
     }

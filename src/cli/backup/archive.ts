@@ -5,8 +5,15 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { z } from "zod";
 import { readBackupFiles } from "../../config/backup-files.ts";
 import type { Environment } from "../../config/environment.ts";
-import { readFolder, readTree, stateOfTree } from "../../platform/archive/read-tree.ts";
-import { type ArchiveEntry, ArchiveRefused, packTar, unpackTar } from "../../platform/archive/tar.ts";
+import {
+  type ArchiveEntry,
+  ArchiveRefused,
+  packTar,
+  readFolder,
+  readTree,
+  stateOfTree,
+  unpackTar,
+} from "../../platform/archive/tar.ts";
 import { messageOf } from "../../platform/error-text.ts";
 import { asOwnerOf } from "../../platform/folder-owner.ts";
 import { belongTogether } from "../../platform/pem.ts";

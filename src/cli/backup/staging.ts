@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { chmod, chown, open, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { readAccounts } from "../../platform/archive/read-tree.ts";
-import type { ArchiveEntry } from "../../platform/archive/tar.ts";
+import { type ArchiveEntry, readAccounts } from "../../platform/archive/tar.ts";
 import { asOwnerOf } from "../../platform/folder-owner.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 import { syncFolder } from "../../platform/stores/store-marks.ts";

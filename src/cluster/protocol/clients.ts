@@ -1,4 +1,4 @@
-import type { SharedClient, SharedClients } from "../../contracts/shared-clients.ts";
+import type { SharedClient, SharedClients } from "../../contracts/client-certificates.ts";
 import type { ClusterStore } from "./cluster-store.ts";
 import type { Mirror } from "./mirror.ts";
 import { CLIENTS, decode } from "./records.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { z } from "zod";
-import type { RecorderOptions } from "../../platform/recorder/options.ts";
+import type { RecorderOptions } from "../../platform/recorder/tap.ts";
 import { flag } from "../fields.ts";
 
 const MEGABYTE = 1024 * 1024;

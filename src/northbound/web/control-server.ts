@@ -3,7 +3,7 @@ import type { Server } from "node:net";
 import { dirname } from "node:path";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Holds } from "../../contracts/acts.ts";
-import type { FenceControl } from "../../contracts/fence.ts";
+import type { FenceControl } from "../../contracts/cluster.ts";
 import type { HandoverControl } from "../../contracts/handover.ts";
 import type { ReloadConfiguration } from "../../contracts/reload.ts";
 import { quoted } from "../../domain/clip.ts";

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { FenceControl } from "../../contracts/fence.ts";
+import type { FenceControl } from "../../contracts/cluster.ts";
 import { sendProblem } from "./problem.ts";
 import { readBody } from "./request-body.ts";
 import { senderOfSocket } from "./sender.ts";

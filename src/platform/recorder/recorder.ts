@@ -9,10 +9,9 @@ import { makeFolder } from "../make-folder.ts";
 import { inOrder, nextNumber } from "../plain-file.ts";
 import type { RunningTime } from "../running-time.ts";
 import { createChunks } from "./chunks.ts";
-import type { RecorderOptions } from "./options.ts";
 import { ENDING } from "./recording.ts";
 import { createSegments, type SavedRecording } from "./segments.ts";
-import type { RecorderTap } from "./tap.ts";
+import type { RecorderOptions, RecorderTap } from "./tap.ts";
 
 /** The time after an alarm is worth recording too. */
 const AFTER_MS = 15_000;

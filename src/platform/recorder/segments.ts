@@ -5,8 +5,8 @@ import { putInPlace } from "../kept-file.ts";
 import { makeFolder } from "../make-folder.ts";
 import type { RunningTime } from "../running-time.ts";
 import { packEntries, wholeEntriesEnd } from "./entry.ts";
-import type { RecorderOptions } from "./options.ts";
 import { ENDING, headerBytes, NoRecording, readHeader } from "./recording.ts";
+import type { RecorderOptions } from "./tap.ts";
 
 /** A saved recording. */
 export interface SavedRecording {

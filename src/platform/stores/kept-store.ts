@@ -6,9 +6,9 @@ import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { freeBytes } from "../disk-health.ts";
+import { PlainError } from "../error-text.ts";
 import { isJsonObject } from "../json.ts";
 import { makeFolder } from "../make-folder.ts";
-import { PlainError } from "../plain-error.ts";
 import {
   isMissingOnFullDisk,
   type KeyedStore,

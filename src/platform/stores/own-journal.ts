@@ -1,4 +1,4 @@
-import { PlainError } from "../plain-error.ts";
+import { PlainError } from "../error-text.ts";
 
 /** A member of a cluster has a journal of its own, which the others do not know. */
 export class OwnJournal extends PlainError {

@@ -1,6 +1,6 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PlainError } from "../plain-error.ts";
+import { PlainError } from "../error-text.ts";
 import { syncFolder } from "./store-marks.ts";
 
 /** A restore was interrupted, so nothing may be started on the folder. */

@@ -1,6 +1,6 @@
 import * as tickets from "../../../src/domain/ticket.ts";
 import * as numbers from "../../../src/domain/ticket-numbers.ts";
-import * as view from "../../../src/domain/ticket-view.ts";
+import * as view from "../../../src/domain/ticket-numbers.ts";
 
 /** The rules of a slot's tickets, as functions that a test can replace one by one. */
 export type TicketReducer = Pick<

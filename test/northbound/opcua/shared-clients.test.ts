@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { X509CertificateGenerator } from "@peculiar/x509";
 import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
-import type { SharedClient, SharedClients } from "../../../src/contracts/shared-clients.ts";
+import type { SharedClient, SharedClients } from "../../../src/contracts/client-certificates.ts";
 import { shareClients } from "../../../src/northbound/opcua/certificate-store/shared-clients.ts";
 import { silentLog as log } from "../../../src/platform/log.ts";
 import { createManualClock } from "../../support/manual-clock.ts";

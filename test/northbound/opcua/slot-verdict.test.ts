@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { verdictNumbers } from "../../../src/domain/ticket-view.ts";
+import { verdictNumbers } from "../../../src/domain/ticket-numbers.ts";
 import { succeeded } from "./fake-commands.ts";
 import { openSlotReaders, type SlotReader, type SlotReaders } from "./slot-readers-harness.ts";
 

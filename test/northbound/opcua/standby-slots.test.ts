@@ -1,7 +1,6 @@
 import { StatusCodes } from "node-opcua";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { FIRST_STOP_ONLY } from "../../../src/domain/stop-only-numbers.ts";
-import { verdictNumbers } from "../../../src/domain/ticket-view.ts";
+import { FIRST_WITHOUT_DISK, verdictNumbers } from "../../../src/domain/ticket-numbers.ts";
 import { createTestCluster, type TestCluster } from "../../support/test-cluster.ts";
 import { fakeCatalogue, succeeded } from "./fake-commands.ts";
 import {
@@ -45,8 +44,8 @@ const refused = [StatusCodes.BadInvalidState];
 describe("a slot on a standby", () => {
   it("shows a number of this member that can start stops only, and reads nothing of the store", async () => {
     const number = await nextId();
-    expect(number).toBeGreaterThanOrEqual(FIRST_STOP_ONLY);
-    expect((number - FIRST_STOP_ONLY) % 3).toBe(1);
+    expect(number).toBeGreaterThanOrEqual(FIRST_WITHOUT_DISK);
+    expect((number - FIRST_WITHOUT_DISK) % 3).toBe(1);
     expect(disk.records.size).toBe(0);
   });
 
@@ -104,7 +103,7 @@ describe("a slot of a member that becomes the leader", () => {
   it("shows the kept numbers, goes on with its command, and takes starts", async () => {
     lead();
     const before = await nextId();
-    expect(before).toBeLessThan(FIRST_STOP_ONLY);
+    expect(before).toBeLessThan(FIRST_WITHOUT_DISK);
     await navigate(before);
     (await commander.next()).stage("accepted");
     await plc.until(slot("AcceptedId"), before);
@@ -119,13 +118,13 @@ describe("a slot of a member that becomes the leader", () => {
     });
     expect(await shown("AcceptedId", "DoneId", "MissionId")).toEqual([0, 0, ""]);
     const stopOnly = await nextId();
-    expect(stopOnly).toBeGreaterThanOrEqual(FIRST_STOP_ONLY);
+    expect(stopOnly).toBeGreaterThanOrEqual(FIRST_WITHOUT_DISK);
     cluster.change({ isActive: true, epoch: 6, leader: "left" });
     await plc.until(slot("DoneId"), before);
     expect(await shown("AcceptedId", "Outcome", "MissionId")).toEqual([before, 3, "m-7"]);
     const number = await nextId();
     expect(number).toBeGreaterThan(before);
-    expect(number).toBeLessThan(FIRST_STOP_ONLY);
+    expect(number).toBeLessThan(FIRST_WITHOUT_DISK);
     await navigate(number);
     expect((await commander.next()).command.operation).toBe("CreateMission");
     expect(await plc.write([slot("RequestId"), int32(-stopOnly)])).toEqual([StatusCodes.Good]);
@@ -137,7 +136,7 @@ describe("a slot of a member that becomes the leader", () => {
     lead();
     for (let times = 0; times < 5; times += 1) {
       const number = await nextId();
-      expect((number - FIRST_STOP_ONLY) % 3).toBe(1);
+      expect((number - FIRST_WITHOUT_DISK) % 3).toBe(1);
       await plc.write([slot("RequestId"), int32(-number)]);
     }
   });
@@ -156,7 +155,7 @@ describe("a slot of a leader without proof", () => {
     await plc.until(slot("AcceptedId"), number);
     lead(false);
     const stopOnly = await nextId();
-    expect(stopOnly).toBeGreaterThanOrEqual(FIRST_STOP_ONLY);
+    expect(stopOnly).toBeGreaterThanOrEqual(FIRST_WITHOUT_DISK);
     expect(await plc.write([slot("RequestId"), int32(-number)])).toEqual(refused);
     expect((await verdict())[1]).toBe(verdictNumbers.none);
     await cancel(stopOnly);

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { SharedClient, SharedClients } from "../../../contracts/shared-clients.ts";
+import type { SharedClient, SharedClients } from "../../../contracts/client-certificates.ts";
 import { type Clock, every } from "../../../platform/clock.ts";
 import { describeError } from "../../../platform/error-text.ts";
 import { isJsonObject } from "../../../platform/json.ts";

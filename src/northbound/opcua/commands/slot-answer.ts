@@ -1,7 +1,6 @@
 import { type ErrorName, errorId } from "../../../domain/errors.ts";
-import { CLOSED_SHOWN } from "../../../domain/ticket-numbers.ts";
+import { acceptedByNo, CLOSED_SHOWN, verdictNumbers, verdictOf } from "../../../domain/ticket-numbers.ts";
 import type { TicketState } from "../../../domain/ticket-state.ts";
-import { acceptedByNo, verdictNumbers, verdictOf } from "../../../domain/ticket-view.ts";
 
 /** The result of the command of `AcceptedId`, so far. */
 export interface SlotResult {

@@ -2,8 +2,10 @@ import type { Outcome } from "../../../domain/outcome.ts";
 import {
   newTickets,
   restartTickets,
+  stopOnlyTickets,
   type TicketAction,
   type TicketWrite,
+  writeStopOnly,
   writeTicket,
 } from "../../../domain/ticket.ts";
 import {
@@ -15,7 +17,6 @@ import {
   rotateTicket,
 } from "../../../domain/ticket-numbers.ts";
 import type { TicketState } from "../../../domain/ticket-state.ts";
-import { stopOnlyTickets, writeStopOnly } from "../../../domain/ticket-stop-only.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { noLaterThan } from "../../../platform/within.ts";
 import type { SlotRecord, TicketStore } from "./ticket-store.ts";

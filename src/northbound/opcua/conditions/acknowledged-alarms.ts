@@ -1,5 +1,5 @@
 import { type Alarm, isAlarmCode } from "../../../domain/alarm.ts";
-import { isAlarmSource } from "../../../domain/alarm-source.ts";
+import { isAlarmSource } from "../../../domain/alarm-instance.ts";
 import { BoundedMap } from "../../../platform/bounded-map.ts";
 import { isJsonObject } from "../../../platform/json.ts";
 import type { Codec } from "../../../platform/stores/table-store.ts";
