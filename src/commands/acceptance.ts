@@ -2,7 +2,7 @@ import type { CommandRecords } from "../contracts/commander.ts";
 import { type Command, commandId } from "../domain/command.ts";
 import { type Outcome, refusal } from "../domain/outcome.ts";
 import type { Conclusion } from "./conclusion.ts";
-import type { AcceptedCommand, Execution, KnownCommand } from "./intake/execution.ts";
+import type { AcceptedCommand, Execution, KnownCommand } from "./intake/request.ts";
 import { type IntakeChecks, identified, startByMonotonic, timeToLeaveMs } from "./intake-checks.ts";
 import { createJob, type Job, watchStages } from "./job.ts";
 import { damaged, fault, inOtherHands, unreadable, unrecorded, withoutRecord } from "./own-refusals.ts";

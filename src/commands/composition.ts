@@ -11,7 +11,7 @@ import { createFleetLink } from "./fleet-link.ts";
 import { createHoldControl } from "./holds/hold-control.ts";
 import { createHoldEvents } from "./holds/hold-events.ts";
 import { createHoldStore } from "./holds/hold-store.ts";
-import type { Execution } from "./intake/execution.ts";
+import type { Execution } from "./intake/request.ts";
 import { createIntakeChecks, type Guards, refuseUnknown, SERVICE_PICKS } from "./intake-checks.ts";
 import type { Job } from "./job.ts";
 import { watchJournal } from "./journal/watched-journal.ts";
@@ -25,8 +25,7 @@ import { createPermitControl } from "./permits/permit-control.ts";
 import { type CommandReport, createReport } from "./report.ts";
 import { createCalls } from "./robot-queues/calls.ts";
 import { createQueueRunner, type QueueRunner } from "./robot-queues/queue-runner.ts";
-import { createRecording } from "./robot-queues/recording.ts";
-import { createSeeking } from "./robot-queues/seeking.ts";
+import { createRecording, createSeeking } from "./robot-queues/recording.ts";
 import { createStopsElsewhere, type StopsElsewhere } from "./stops-elsewhere.ts";
 
 /** The files of this module, joined. */

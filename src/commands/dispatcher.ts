@@ -13,7 +13,7 @@ import { type Composition, composeCommands } from "./composition.ts";
 import type { ConveyorRuns } from "./conveyors/conveyor-runs.ts";
 import { createHandoverSteps, type HandoverSteps } from "./handover.ts";
 import type { HoldControl } from "./holds/hold-control.ts";
-import type { Execution } from "./intake/execution.ts";
+import type { Execution } from "./intake/request.ts";
 import { isOwnStop } from "./intake-checks.ts";
 import { pruneJournal } from "./journal/durable-journal.ts";
 import type { StoredHold } from "./journal/journal.ts";

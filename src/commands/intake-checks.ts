@@ -11,7 +11,7 @@ import type { ConveyorRuns } from "./conveyors/conveyor-runs.ts";
 import type { Observations } from "./evidence/observations.ts";
 import type { FleetLink } from "./fleet-link.ts";
 import type { HoldControl } from "./holds/hold-control.ts";
-import type { AcceptedCommand } from "./intake/execution.ts";
+import type { AcceptedCommand } from "./intake/request.ts";
 import { fillIdentity, type Job } from "./job.ts";
 import type { LeaseControl } from "./leases/lease-control.ts";
 import { inOtherHands, onTrial, shuttingDown, standingBy } from "./own-refusals.ts";

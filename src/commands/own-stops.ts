@@ -11,8 +11,7 @@ import {
 import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Stop } from "../domain/stops.ts";
-import type { Execution } from "./intake/execution.ts";
-import { readRequest } from "./intake/request.ts";
+import { type Execution, readRequest } from "./intake/request.ts";
 import { digestOf } from "./job.ts";
 import type { StoredRun } from "./journal/journal.ts";
 import type { Shared } from "./parts.ts";

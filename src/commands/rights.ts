@@ -4,7 +4,7 @@ import { quoted } from "../domain/clip.ts";
 import { type Role, roles, type Source, sameSource } from "../domain/command.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Live } from "../platform/live.ts";
-import type { AcceptedCommand } from "./intake/execution.ts";
+import type { AcceptedCommand } from "./intake/request.ts";
 import type { AccountRole, Rights, RightsRule, StationOptions } from "./options.ts";
 
 /**

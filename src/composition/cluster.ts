@@ -1,7 +1,7 @@
 import { createEtcdClient } from "../cluster/etcd/client.ts";
-import { fenceCommand } from "../cluster/fence-command.ts";
 import { type ClusterOptions, keyPrefix } from "../cluster/options.ts";
 import { createSharedClients } from "../cluster/protocol/clients.ts";
+import { fenceCommand } from "../cluster/protocol/fence.ts";
 import { createMember, type Member } from "../cluster/protocol/member.ts";
 import type { SeenMark } from "../cluster/protocol/mirror.ts";
 import { decode, LEADER_KEY, LEFT_KEY, type LeftRecord } from "../cluster/protocol/records.ts";

@@ -37,10 +37,15 @@ import {
   prepareStore,
 } from "../platform/stores/kept-store.ts";
 import { createLmdbStore } from "../platform/stores/lmdb-store.ts";
-import { OwnJournal } from "../platform/stores/own-journal.ts";
 import { RecordDamaged } from "../platform/stores/record-seal.ts";
 import { isReadOnly } from "../platform/stores/record-walk.ts";
-import { DATA_FILE, type StoreFormat, type StoreLoss, writeLoss } from "../platform/stores/store-marks.ts";
+import {
+  DATA_FILE,
+  OwnJournal,
+  type StoreFormat,
+  type StoreLoss,
+  writeLoss,
+} from "../platform/stores/store-marks.ts";
 import { openTables, type Tables, tablesFormat } from "./tables.ts";
 
 /** The file of the audit log, and its copy in the journal if that is configured. Opens nothing. */

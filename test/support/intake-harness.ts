@@ -1,8 +1,7 @@
 import type { AuditRecord, AuditSink } from "../../src/commands/audit/audit.ts";
-import type { Execution } from "../../src/commands/intake/execution.ts";
 import { createIntake, type Intake } from "../../src/commands/intake/intake.ts";
-import type { Rights } from "../../src/commands/options.ts";
-import { type IntakeOptions, intakeDefaults } from "../../src/commands/options.ts";
+import type { Execution } from "../../src/commands/intake/request.ts";
+import { type IntakeOptions, intakeDefaults, type Rights } from "../../src/commands/options.ts";
 import type { Envelope, RefusalAudit, RefusedRequest } from "../../src/contracts/commander.ts";
 import type { Catalogue } from "../../src/contracts/operation.ts";
 import type { Command, CommandStage, Source } from "../../src/domain/command.ts";

@@ -1,5 +1,5 @@
 import type { Journal, JournalLimits, JournalRecord } from "../../src/commands/journal/journal.ts";
-import { createJournalShares } from "../../src/commands/journal/journal-shares.ts";
+import { createJournalShares } from "../../src/commands/journal/journal-index.ts";
 import type { RunningTime } from "../../src/platform/running-time.ts";
 import { noRunningTime } from "./no-running-time.ts";
 

@@ -30,7 +30,6 @@ import {
   TxnRequestSchema,
 } from "../../wire/etcd/rpc_pb.js";
 import { faultOf } from "./fault.ts";
-import { type Keys, keyRange, nextKey } from "./keys.ts";
 import { createMember, type EtcdMember } from "./member.ts";
 import type { Done, ReadOutcome, WriteOutcome } from "./outcome.ts";
 import { createRoute, type Ended } from "./route.ts";
@@ -41,7 +40,7 @@ import {
   transactionRequest,
   transactionResult,
 } from "./transaction.ts";
-import { type Entry, entryOf, headerOf } from "./values.ts";
+import { type Entry, entryOf, headerOf, type Keys, keyRange, nextKey } from "./values.ts";
 import { runWatch, type WatchHandlers, type WatchTarget } from "./watch.ts";
 
 /** What to read: all pages have the revision of the first. */

@@ -9,8 +9,7 @@ import {
   TxnRequestSchema,
   type TxnResponse,
 } from "../../wire/etcd/rpc_pb.js";
-import { type Keys, keyRange } from "./keys.ts";
-import { type Entry, entryOf } from "./values.ts";
+import { type Entry, entryOf, type Keys, keyRange } from "./values.ts";
 
 export type Relation = "equal" | "not_equal" | "greater" | "less";
 

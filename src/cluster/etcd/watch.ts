@@ -7,11 +7,10 @@ import { onAbort } from "../../platform/on-abort.ts";
 import { type Event, Event_EventType } from "../../wire/etcd/kv_pb.js";
 import { Watch, WatchRequestSchema, type WatchResponse } from "../../wire/etcd/rpc_pb.js";
 import { callFault, faultOf } from "./fault.ts";
-import { type KeyRange, keyRange, keyText } from "./keys.ts";
 import type { EtcdMember } from "./member.ts";
 import type { Fault, Header } from "./outcome.ts";
 import type { Route } from "./route.ts";
-import { type Entry, entryOf, headerOf } from "./values.ts";
+import { type Entry, entryOf, headerOf, type KeyRange, keyRange, keyText } from "./values.ts";
 
 export type WatchEvent =
   | { readonly kind: "put"; readonly revision: bigint; readonly entry: Entry }

@@ -27,9 +27,8 @@ import {
   unchanged,
 } from "./records.ts";
 import { type ConditionsOf, createReplicatedStore, type ReplicatedStore } from "./replicated-store.ts";
-import { createSessionWatch } from "./session-watch.ts";
-import { COMMANDS, createStartIndex, type ReadStart } from "./start-index.ts";
-import { createStops } from "./stops.ts";
+import { createSessionWatch } from "./silence-watch.ts";
+import { COMMANDS, createStartIndex, createStops, type ReadStart } from "./stops.ts";
 import { watchTakeover } from "./takeover.ts";
 import type { ProtocolTimes } from "./times.ts";
 

@@ -1,12 +1,17 @@
-import type { Clock } from "../../platform/clock.ts";
+import type { Cancel, Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { createRecurringProblem } from "../../platform/recurring-problem.ts";
 import type { EtcdClient, Page, RangeQuery } from "../etcd/client.ts";
 import type { Fault, Header } from "../etcd/outcome.ts";
 import type { Operation } from "../etcd/transaction.ts";
-import type { ClusterStore, CommitResult, StoreRead, StoreTransaction } from "../protocol/cluster-store.ts";
-import { createMapping, numberOf } from "./mapping.ts";
-import { createWatches } from "./watches.ts";
+import type {
+  ClusterStore,
+  CommitResult,
+  StoreChanges,
+  StoreRead,
+  StoreTransaction,
+} from "../protocol/cluster-store.ts";
+import { createMapping, type Mapping, numberOf } from "./mapping.ts";
 
 export interface EtcdStoreParts {
   readonly client: EtcdClient;
@@ -114,3 +119,55 @@ export function createEtcdStore({ client, prefix, clock, log }: EtcdStoreParts):
  * from what it has, which may be old.
  */
 const throughLog: Operation = { kind: "transaction", transaction: {} };
+
+/** The watches of a store. */
+interface Watches {
+  begin(from: number, receive: (changes: StoreChanges) => void, ended: () => void): Cancel;
+  /** None of them can go on. */
+  endAll(): void;
+}
+
+interface WatchesParts {
+  readonly client: EtcdClient;
+  readonly prefix: string;
+  readonly mapping: Mapping;
+  readonly isCluster: (header: Header) => boolean;
+  readonly note: (fault: Fault) => void;
+}
+
+function createWatches({ client, prefix, mapping, isCluster, note }: WatchesParts): Watches {
+  const open = new Set<Cancel>();
+  return {
+    begin(from, receive, ended) {
+      const close = client.watch(
+        { prefix, fromRevision: BigInt(from) },
+        {
+          onConnected: (_endpoint, header) => {
+            if (!isCluster(header)) end();
+          },
+          onEvents(events) {
+            for (const changes of mapping.changes(events)) if (open.has(end)) receive(changes);
+          },
+          onEnded(why) {
+            if (why.kind === "refused") note(why.fault);
+            end();
+          },
+        },
+      );
+      const cancel = () => {
+        open.delete(end);
+        close();
+      };
+      const end = () => {
+        if (!open.has(end)) return;
+        cancel();
+        ended();
+      };
+      open.add(end);
+      return cancel;
+    },
+    endAll() {
+      for (const end of [...open]) end();
+    },
+  };
+}

@@ -22,9 +22,8 @@ import type { IntakeOptions, Rights } from "../options.ts";
 import { failed, fault, shuttingDown, unreadable } from "../own-refusals.ts";
 import { refusedRequest, rightsAnywhere } from "../rights.ts";
 import { createInFlight, createRateLimits } from "./bounds.ts";
-import type { Execution, KnownCommand } from "./execution.ts";
 import { createRefusals, logNames, type Opened } from "./refusals.ts";
-import { type ReadRequest, readRequest } from "./request.ts";
+import { type Execution, type KnownCommand, type ReadRequest, readRequest } from "./request.ts";
 
 /** The dependencies of the intake. */
 export interface IntakeParts {

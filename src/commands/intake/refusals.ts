@@ -14,8 +14,7 @@ import {
   refusedRecord,
   sessionRecord,
 } from "../audit/audit.ts";
-import type { Execution, KnownCommand } from "./execution.ts";
-import type { ReadRequest } from "./request.ts";
+import type { Execution, KnownCommand, ReadRequest } from "./request.ts";
 
 /** An envelope with its identity, and its request as far as it could be read. */
 export interface Opened {

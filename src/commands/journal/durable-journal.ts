@@ -7,8 +7,7 @@ import { RecordDamaged } from "../../platform/stores/record-seal.ts";
 import type { StoreFormat } from "../../platform/stores/store-marks.ts";
 import type { OwnTableStore, TableChange } from "../../platform/stores/table-store.ts";
 import type { DamagedRecord, Journal, JournalLimits, JournalRecord } from "./journal.ts";
-import { createJournalIndex, type JournalIndex } from "./journal-index.ts";
-import type { JournalShares } from "./journal-shares.ts";
+import { createJournalIndex, type JournalIndex, type JournalShares } from "./journal-index.ts";
 import {
   type JournalTables,
   lacksRecord,

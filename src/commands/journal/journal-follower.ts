@@ -1,7 +1,6 @@
 import type { TableStore } from "../../platform/stores/table-store.ts";
 import { createTimeSlices } from "../../platform/time-slices.ts";
-import { createJournalIndex, type JournalIndex } from "./journal-index.ts";
-import { type SharedRecord, sourceKey } from "./journal-shares.ts";
+import { createJournalIndex, type JournalIndex, type SharedRecord, sourceKey } from "./journal-index.ts";
 import { lacksRecord, openJournalTables, orderKey } from "./stored-record.ts";
 
 /** Keeps the index of a journal that another member of the cluster writes. */

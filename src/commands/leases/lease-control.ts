@@ -13,20 +13,20 @@ import type { StoredLease } from "../journal/journal.ts";
 import { createLatestWrites, type LatestWrites } from "../journal/latest-writes.ts";
 import type { StationOptions } from "../options.ts";
 import type { Shared } from "../parts.ts";
+import type { PublishLease } from "./lease-events.ts";
 import {
   changedLeases,
   describeLease,
   grant,
   type Lease,
+  type LeaseRules,
   type Leases,
   lapsed,
   renewed,
   resumed,
   storedOf,
   withoutLease,
-} from "./lease.ts";
-import type { PublishLease } from "./lease-events.ts";
-import type { LeaseRules } from "./lease-rules.ts";
+} from "./lease-rules.ts";
 
 interface LeaseControlParts extends Pick<Shared, "journal" | "stations" | "clock" | "log"> {
   readonly rules: LeaseRules;

@@ -4,9 +4,8 @@ import { isOwnStop } from "../intake-checks.ts";
 import { type Job, reportStage } from "../job.ts";
 import type { Shared } from "../parts.ts";
 import type { Calls } from "./calls.ts";
-import type { RecordStage } from "./recording.ts";
+import type { RecordStage, SeekEvidence } from "./recording.ts";
 import type { QueueEffect, QueueInput, RobotQueue, Work } from "./robot-queue.ts";
-import type { SeekEvidence } from "./seeking.ts";
 import { stepQueue } from "./step-queue.ts";
 
 interface QueueRunnerParts extends Pick<Shared, "options" | "shared" | "clock"> {

@@ -13,8 +13,7 @@ import { createHandOver, type HandOver } from "./hand-over.ts";
 import { createLines, type Lines } from "./lines.ts";
 import type { OutboxOptions } from "./options.ts";
 import { openPublishedStore, type PublishedStore } from "./published-store.ts";
-import { AWAITED_KEY, LOGGED_KEY, type StoredDrop } from "./records.ts";
-import { openRunRecord, type RunRecord } from "./run-record.ts";
+import { AWAITED_KEY, LOGGED_KEY, openRunRecord, type RunRecord, type StoredDrop } from "./records.ts";
 import { openStoredEvents, type StoredEvents } from "./stored-events.ts";
 import { Writer } from "./writer.ts";
 

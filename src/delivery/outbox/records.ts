@@ -1,5 +1,7 @@
 import { hash } from "node:crypto";
 import type { DropReason, FleetEvent } from "../../domain/event.ts";
+import type { RunningTime } from "../../platform/running-time.ts";
+import type { Store, StoreChange } from "../../platform/store.ts";
 import type { StoreFormat } from "../../platform/stores/store-marks.ts";
 
 /** A new version needs the step from the old one in platform/stores/kept-store.ts. */
@@ -25,7 +27,7 @@ export interface StoredDrop {
 }
 
 /** How the last run ended. */
-export interface StoredRun {
+interface StoredRun {
   /** The store has every event that it was given. */
   readonly isClosed: boolean;
   /**
@@ -35,7 +37,7 @@ export interface StoredRun {
   readonly commandsUntilMs: number;
 }
 
-export const RUN_KEY = "run";
+const RUN_KEY = "run";
 /** Present if events were taken from this store once. */
 export const AWAITED_KEY = "awaited";
 /** The number of the last file of the log that the store has taken over. */
@@ -70,4 +72,58 @@ export function publishedKey(kind: "mission" | "conveyor", robotId: string, name
 
 export function dropKey(eventId: string): string {
   return `${DROPS.from}${eventId}`;
+}
+
+/** Keeps over the runs until when the store has the events of all commands. */
+export interface RunRecord {
+  /** The record that changes with an event of a command, which was queued then. */
+  note(queuedAtMs: number): StoreChange;
+  /** The record, if so much time has passed without an event of a command that it changes; otherwise null. */
+  noteQuiet(): StoreChange | null;
+  /** The record of this run as it ends, or as it goes on. */
+  change(isClosed: boolean): StoreChange;
+  /**
+   * Since when (in running time) a crash of the last run may have lost events of commands; null: it has lost
+   * none. Call it when all that the last run left was noted.
+   */
+  lostSinceMs(): number | null;
+}
+
+/** From the end of a command to its event: the disk of the journal may delay it by this much. */
+const COMMANDS_APART_MS = 5_000;
+
+/**
+ * Reads the record of the last run.
+ *
+ * @throws RecordDamaged
+ */
+export function openRunRecord(store: Store, time: RunningTime): RunRecord {
+  const before = store.get(RUN_KEY) as StoredRun | undefined;
+  if (before !== undefined) time.atLeast(before.commandsUntilMs);
+  let commandsUntilMs = before?.commandsUntilMs ?? time.totalMs();
+  /** Since when no event of a command has come to the disk; null: `commandsUntilMs` has it. */
+  let quietSinceMs: number | null = null;
+
+  function change(isClosed: boolean): StoreChange {
+    const value: StoredRun = { isClosed, commandsUntilMs };
+    return { key: RUN_KEY, value };
+  }
+
+  return {
+    change,
+    note(queuedAtMs) {
+      commandsUntilMs = Math.max(commandsUntilMs, queuedAtMs);
+      quietSinceMs = time.totalMs();
+      return change(false);
+    },
+    noteQuiet() {
+      if (quietSinceMs === null) return null;
+      const nowMs = time.totalMs();
+      if (nowMs - quietSinceMs <= COMMANDS_APART_MS) return null;
+      commandsUntilMs = nowMs;
+      quietSinceMs = null;
+      return change(false);
+    },
+    lostSinceMs: () => (before?.isClosed === false ? commandsUntilMs - COMMANDS_APART_MS : null),
+  };
 }

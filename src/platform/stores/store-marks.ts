@@ -10,6 +10,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { PlainError } from "../error-text.ts";
 import { isJsonObject, type JsonObject } from "../json.ts";
 import { isCode } from "../socket-probe.ts";
 import { StoreFailed } from "../store.ts";
@@ -151,4 +152,10 @@ export function syncFolder(folder: string): void {
   } finally {
     closeSync(handle);
   }
+}
+
+/** A member of a cluster has a journal of its own, which the others do not know. */
+export class OwnJournal extends PlainError {
+  override readonly name = "OwnJournal";
+  override readonly ending = "config";
 }

@@ -1,7 +1,7 @@
 import { beforeEach } from "vitest";
 import type { AuditRecord } from "../../../src/commands/audit/audit.ts";
-import type { Execution } from "../../../src/commands/intake/execution.ts";
 import type { Intake } from "../../../src/commands/intake/intake.ts";
+import type { Execution } from "../../../src/commands/intake/request.ts";
 import type { IntakeOptions, Rights } from "../../../src/commands/options.ts";
 import type { Envelope } from "../../../src/contracts/commander.ts";
 import type { Catalogue } from "../../../src/contracts/operation.ts";
