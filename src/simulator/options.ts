@@ -1,9 +1,9 @@
 import type { RandomSource } from "../platform/backoff.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
-import type { ExchangeLimits } from "./auth/exchange.ts";
+import type { ExchangeLimits } from "./auth/api-key.ts";
 import type { Scenario } from "./scenario/scenario.ts";
-import type { DeliveryOptions } from "./webhooks/delivery.ts";
+import type { DeliveryOptions } from "./webhooks/sender.ts";
 import type { Resolve } from "./webhooks/target.ts";
 import type { Liveliness } from "./world/spec.ts";
 

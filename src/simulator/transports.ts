@@ -2,20 +2,20 @@ import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { FleetService } from "../wire/fleet/v1/service_pb.js";
 import { Health } from "../wire/grpc/health/v1/health_pb.js";
-import type { ApiKey } from "./auth/api-key.ts";
 import {
+  type ApiKey,
   createExchange,
   deployedLimits,
   type ExchangeAnswer,
   type ExchangeLimits,
   type Limit,
-} from "./auth/exchange.ts";
+} from "./auth/api-key.ts";
 import { createTokens } from "./auth/token.ts";
 import type { Control } from "./control.ts";
 import type { ExchangeFault, Fault } from "./faults/fault.ts";
 import type { FaultEffects, FaultRegistry } from "./faults/registry.ts";
+import { reflectionMethods } from "./grpc/descriptor-index.ts";
 import { fleetMethods } from "./grpc/fleet-methods.ts";
-import { reflectionMethods } from "./grpc/reflection.ts";
 import { createGrpcServer, type GrpcServer, healthMethods } from "./grpc/server.ts";
 import { addControlRoutes } from "./http/control-routes.ts";
 import { addExchangeRoute, addOperationRoutes } from "./http/operation-routes.ts";

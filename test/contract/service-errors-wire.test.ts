@@ -6,7 +6,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
 import { status } from "@grpc/grpc-js";
 import { expect } from "vitest";
-import { deployedLimits } from "../../src/simulator/auth/exchange.ts";
+import { deployedLimits } from "../../src/simulator/auth/api-key.ts";
 import { CreateMissionRequestSchema, FleetService } from "../../src/wire/fleet/v1/service_pb.js";
 import { https } from "../support/https.ts";
 import { command, navigate, started, tasks } from "./requests.ts";

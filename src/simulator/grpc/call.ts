@@ -4,8 +4,7 @@ import type { Log } from "../../platform/log.ts";
 import { Refusal } from "../refusal.ts";
 import { toRefusal } from "../status.ts";
 import { createFrameReader, type FrameReader } from "./frame.ts";
-import type { GrpcMethod, MethodTable } from "./method.ts";
-import type { Response } from "./response.ts";
+import type { GrpcMethod, MethodTable, Response } from "./response.ts";
 
 export interface CallOptions {
   readonly methods: MethodTable;

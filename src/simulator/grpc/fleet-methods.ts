@@ -13,7 +13,7 @@ import { FleetService } from "../../wire/fleet/v1/service_pb.js";
 import type { Tokens } from "../auth/token.ts";
 import { Refusal } from "../refusal.ts";
 import type { FleetOperations, StreamMessage } from "../service/contract.ts";
-import type { GrpcMethod } from "./method.ts";
+import type { GrpcMethod } from "./response.ts";
 
 export interface FleetMethodOptions {
   readonly tokens: Tokens;

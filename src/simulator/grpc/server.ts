@@ -20,8 +20,7 @@ import {
 import { type CodeName, Refusal } from "../refusal.ts";
 import type { TlsIdentity } from "../tls/identity.ts";
 import { handleCall } from "./call.ts";
-import type { GrpcMethod, MethodTable } from "./method.ts";
-import { createResponse, type Response } from "./response.ts";
+import { createResponse, type GrpcMethod, type MethodTable, type Response } from "./response.ts";
 
 export interface GrpcServerOptions {
   readonly identity: TlsIdentity;

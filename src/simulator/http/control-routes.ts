@@ -8,7 +8,7 @@ import type { Control } from "../control.ts";
 import { faultSchema } from "../faults/fault.ts";
 import { Refusal } from "../refusal.ts";
 import { incidentSchema } from "../scenario/schema.ts";
-import { parseBody } from "./request-json.ts";
+import { parseBody } from "./server.ts";
 
 const missionWish = z.strictObject({
   robotId: z.string(),

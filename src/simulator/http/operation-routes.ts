@@ -14,12 +14,12 @@ import type { Json } from "../../platform/json.ts";
 import { TaskService } from "../../wire/fleet/http/v1/task_pb.js";
 import { route } from "../../wire/fleet/options/v1/route_pb.js";
 import { FleetService } from "../../wire/fleet/v1/service_pb.js";
-import type { Exchange } from "../auth/exchange.ts";
+import type { Exchange } from "../auth/api-key.ts";
 import type { Tokens } from "../auth/token.ts";
 import { Refusal } from "../refusal.ts";
 import type { FleetOperations } from "../service/contract.ts";
 import { statusHeaders } from "../status.ts";
-import { parseBody, type RequestParts, refuse, requestJson } from "./request-json.ts";
+import { parseBody, type RequestParts, refuse, requestJson } from "./server.ts";
 
 export interface OperationRouteOptions {
   readonly tokens: Tokens;

@@ -1,9 +1,8 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { OnlineAMRInfoSchema, VertexInfoSchema } from "../../wire/fleet/http/v1/task_pb.js";
-import { placeAt } from "../world/body.ts";
 import { distanceMeters, type Vertex, type VertexKind } from "../world/map.ts";
-import { activeMission, isFlat, type Robot } from "../world/robot.ts";
+import { activeMission, isFlat, placeAt, type Robot } from "../world/robot.ts";
 
 /** Numbers of our own: the meaning of `taskState` is not documented. */
 const TASK_NONE = 0;

@@ -2,7 +2,7 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import { isJsonObject, type Json, type JsonObject } from "../../platform/json.ts";
 import { Refusal } from "../refusal.ts";
 import type { RobotUpdate } from "../service/contract.ts";
-import { type FieldPath, findAt, resolvePath } from "./field-path.ts";
+import { type FieldPath, findAt, resolvePath } from "./filter.ts";
 import { leafJson } from "./scalar.ts";
 
 /** Makes the body of a delivery. */

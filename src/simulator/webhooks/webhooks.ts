@@ -10,9 +10,15 @@ import { Refusal } from "../refusal.ts";
 import type { RobotUpdate } from "../service/contract.ts";
 import type { WebhookCalls } from "../service/operations.ts";
 import type { Ownership } from "../service/ownership.ts";
-import { createDelivery, type Delivery, type DeliveryOptions } from "./delivery.ts";
 import { deliveryHeaders } from "./headers.ts";
-import { type AttemptOutcome, createSender, type Sender } from "./sender.ts";
+import {
+  type AttemptOutcome,
+  createDelivery,
+  createSender,
+  type Delivery,
+  type DeliveryOptions,
+  type Sender,
+} from "./sender.ts";
 import {
   type Compiled,
   checkOwnership,

@@ -1,6 +1,5 @@
-import { isDriving } from "./body.ts";
 import type { WorldContext } from "./context.ts";
-import type { Robot } from "./robot.ts";
+import { isDriving, type Robot } from "./robot.ts";
 import type { Rules } from "./spec.ts";
 
 const MS_PER_HOUR = 3_600_000;

@@ -1,4 +1,3 @@
-import { isDriving } from "./body.ts";
 import type { WorldContext } from "./context.ts";
 import { type ConveyorRules, controlError } from "./conveyor-rules.ts";
 import type { Incidents } from "./incidents.ts";
@@ -6,7 +5,7 @@ import { distanceMeters, type Target, targetOf } from "./map.ts";
 import type { MissionKind, MissionOrder } from "./mission.ts";
 import type { MissionQueue } from "./mission-queue.ts";
 import { pick } from "./random.ts";
-import { activeMission, isFlat, type Robot } from "./robot.ts";
+import { activeMission, isDriving, isFlat, type Robot } from "./robot.ts";
 import type { Family, Liveliness } from "./spec.ts";
 
 /** The owners of missions that no client of this interface started. */

@@ -1,8 +1,7 @@
 import { accrue } from "./battery.ts";
-import { type Action, along, type Halt, isHalted } from "./body.ts";
 import type { WorldContext } from "./context.ts";
 import { distanceMeters, type Point, type Target } from "./map.ts";
-import type { Robot } from "./robot.ts";
+import { type Action, along, type Halt, isHalted, type Robot } from "./robot.ts";
 
 /** The shortest drive, so that a mission cannot end within its own command. */
 const SHORTEST_DRIVE_MS = 100;

@@ -1,7 +1,6 @@
-import { placeAt } from "./body.ts";
 import type { GoalName } from "./map.ts";
 import type { Feedback, MissionKind, MissionStatus } from "./mission.ts";
-import { isFlat, type Robot } from "./robot.ts";
+import { isFlat, placeAt, type Robot } from "./robot.ts";
 import type { Family } from "./spec.ts";
 
 /** The real state of a robot, in the world's own terms and not in those of a message. Plain data. */

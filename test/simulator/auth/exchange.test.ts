@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { decodeJwt } from "jose";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { deployedLimits } from "../../../src/simulator/auth/exchange.ts";
+import { deployedLimits } from "../../../src/simulator/auth/api-key.ts";
 import { https } from "../../support/https.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { type RunningSimulator, startSimulator } from "../../support/simulator.ts";

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { silentLog } from "../../../src/platform/log.ts";
-import { createDelivery } from "../../../src/simulator/webhooks/delivery.ts";
-import type { AttemptOutcome, Sender } from "../../../src/simulator/webhooks/sender.ts";
+import { type AttemptOutcome, createDelivery, type Sender } from "../../../src/simulator/webhooks/sender.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 const busy: AttemptOutcome = { kind: "retryable", reason: "HTTP status 503" };
