@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { createSharedTables } from "../../src/cluster/protocol/shared-tables.ts";
-import { createBdSeq } from "../../src/northbound/mqtt/sparkplug/bd-seq.ts";
+import { createBdSeq } from "../../src/northbound/mqtt/sparkplug/link.ts";
 import { silentLog as log } from "../../src/platform/log.ts";
 import { createLmdbStore } from "../../src/platform/stores/lmdb-store.ts";
 import type { Codec } from "../../src/platform/stores/table-store.ts";

@@ -6,8 +6,8 @@ import { refusal } from "../../domain/outcome.ts";
 import { expiryTimeFault, isExpiryTime } from "../../domain/refusals.ts";
 import { type Clock, dateTimeMs } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { subscribe } from "./client/client.ts";
 import { createFrameSorter, type Sorted } from "./client/sorted-stream.ts";
-import { subscribe } from "./client/subscribe.ts";
 import { createInbox } from "./inbox.ts";
 import {
   answerProblem,

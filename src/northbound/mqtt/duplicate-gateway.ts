@@ -2,8 +2,7 @@ import type { IPublishPacket, MqttClient } from "mqtt";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import { isJsonObject } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
-import { endClient } from "./client/client.ts";
-import { subscribe } from "./client/subscribe.ts";
+import { endClient, subscribe } from "./client/client.ts";
 import type { Leadership, StatusPlace } from "./leadership.ts";
 import { statusPayload } from "./status.ts";
 

@@ -3,7 +3,7 @@ import type { StateChange } from "../../domain/change.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import { isJsonObject } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
-import { subscribe } from "./client/subscribe.ts";
+import { subscribe } from "./client/client.ts";
 import type { RemoveTopic } from "./message.ts";
 import type { PublishedTopics } from "./published-topics.ts";
 import type { Topics } from "./topics.ts";

@@ -1,6 +1,7 @@
-import { createRobotLevels, encodeLevel } from "./levels.ts";
 import {
   clientsSubtree,
+  createRobotLevels,
+  encodeLevel,
   type Placement,
   type TopicName,
   topicTemplates,

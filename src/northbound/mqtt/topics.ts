@@ -1,9 +1,10 @@
 import type { FleetEvent } from "../../domain/event.ts";
 import type { RobotId } from "../../domain/robot.ts";
-import { createRobotLevels, encodeLevel } from "./levels.ts";
 import { topicProblems } from "./topic-checks.ts";
 import {
   clientsSubtree,
+  createRobotLevels,
+  encodeLevel,
   type Placement,
   type TopicName,
   underBase,

@@ -40,8 +40,7 @@ import {
   refuseForeignMethods,
   showWhoMayCall,
 } from "./node-opcua/method-access.ts";
-import { findOnDemand } from "./node-opcua/node-lookup.ts";
-import { takeRegisteredNodes } from "./node-opcua/registered-nodes.ts";
+import { findOnDemand, takeRegisteredNodes } from "./node-opcua/node-lookup.ts";
 import { reviseRequests } from "./node-opcua/sampling.ts";
 import { createTimeSlices } from "./node-opcua/time-slices.ts";
 import { takeWriteRequests } from "./node-opcua/write-requests.ts";

@@ -14,7 +14,6 @@ import {
   VariantArrayType,
 } from "node-opcua";
 import type { Clock } from "../../platform/clock.ts";
-import type { EnumTag } from "./enumeration.ts";
 import { germanOf, localized, textsOf, textsOfNamed } from "./localized.ts";
 import type { EnumModel } from "./model/enum-model.ts";
 import {
@@ -43,7 +42,7 @@ import { type Tag, type TagTimes, timesAt } from "./node-opcua/tag.ts";
 import type { WriterPermissions } from "./security.ts";
 import { createSharedProperties } from "./shared-properties.ts";
 import { createTypeNodes } from "./type-nodes.ts";
-import { createVariables, type GivenTag, isEnumeration } from "./variables.ts";
+import { createVariables, type EnumTag, type GivenTag, isEnumeration } from "./variables.ts";
 
 /** An object of the address space under which tags stand; its path is its string NodeId. */
 export interface Folder {

@@ -1,12 +1,20 @@
-import { DataType, makePermissionFlag, type NodeId, type UAObject, type UAObjectType } from "node-opcua";
-import { EnumTag } from "./enumeration.ts";
+import {
+  DataType,
+  LocalizedText,
+  makePermissionFlag,
+  type NodeId,
+  type StatusCode,
+  type UAObject,
+  type UAObjectType,
+} from "node-opcua";
 import { textsOf } from "./localized.ts";
 import type { EnumModel } from "./model/enum-model.ts";
 import type { TagModel } from "./model/member.ts";
 import { tagKind, VALUE_AS_TEXT, valueAsText } from "./model/properties.ts";
 import type { Text } from "./model/text.ts";
 import type { LeanNodes } from "./node-opcua/lean-nodes.ts";
-import { Tag } from "./node-opcua/tag.ts";
+import { cached } from "./node-opcua/lower.ts";
+import { Tag, type TagTimes } from "./node-opcua/tag.ts";
 import type { WriterPermissions } from "./security.ts";
 import type { SharedProperties } from "./shared-properties.ts";
 
@@ -120,4 +128,42 @@ export function createVariables(
 /** Whether it is shown as text too. */
 export function isEnumeration(model: AnyTag): model is EnumGiven {
   return model.enumeration !== undefined;
+}
+
+/** ValueAsText for a number without a name: empty, rather than a guess. */
+const noText = new LocalizedText({ text: "" });
+
+const texts = new WeakMap<EnumModel, ReadonlyMap<number, LocalizedText>>();
+
+/** An enum as a number, and as text for people. A number without a name is passed on. */
+export class EnumTag {
+  readonly #number: Tag;
+  readonly #text: Tag;
+  readonly #texts: ReadonlyMap<number, LocalizedText>;
+
+  constructor(number: Tag, text: Tag, model: EnumModel) {
+    this.#number = number;
+    this.#text = text;
+    // Made once, and shared by every node of that enum.
+    this.#texts = cached(
+      texts,
+      model,
+      () => new Map(model.values.map(({ value, name }) => [value, new LocalizedText({ text: name })])),
+    );
+  }
+
+  set(raw: number, status: StatusCode, times: TagTimes): void {
+    this.#number.set(raw, status, times);
+    this.#text.set(this.#texts.get(raw) ?? noText, status, times);
+  }
+
+  weaken(status: StatusCode, times: TagTimes): void {
+    this.#number.weaken(status, times);
+    this.#text.weaken(status, times);
+  }
+
+  fail(status: StatusCode, times: TagTimes): void {
+    this.#number.fail(status, times);
+    this.#text.fail(status, times);
+  }
 }

@@ -29,8 +29,7 @@ import { addTrendRoutes } from "./resources/trends.ts";
 import type { SenderOf } from "./sender.ts";
 import type { ApiSettings, GatewayCondition, GatewayIdentity } from "./status-report.ts";
 import { createBodies } from "./stream/bodies.ts";
-import { createStream, type Stream } from "./stream/stream.ts";
-import { addStreamRoute } from "./stream/stream-route.ts";
+import { addStreamRoute, createStream, type Stream } from "./stream/stream.ts";
 
 /** What the API shows of the fleet. */
 export interface FleetSources {

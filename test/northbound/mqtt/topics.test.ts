@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { encodeLevel } from "../../../src/northbound/mqtt/levels.ts";
 import { topicProblems } from "../../../src/northbound/mqtt/topic-checks.ts";
-import { underBase } from "../../../src/northbound/mqtt/topic-templates.ts";
+import { encodeLevel, underBase } from "../../../src/northbound/mqtt/topic-templates.ts";
 import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
 
 const topics = createTopics("fleetgate/demo");

@@ -4,7 +4,7 @@ import {
   readRaw,
   type Sample,
   samplesOf,
-} from "../../../src/northbound/opcua/raw-history.ts";
+} from "../../../src/northbound/opcua/node-opcua/history-reads.ts";
 
 const samples: readonly Sample[] = [10, 20, 30, 40].map((atMs) => ({ atMs, value: atMs * 2 }));
 const usual: RawRequest = { startMs: null, endMs: null, most: 0, hasBounds: false, fromMs: null };

@@ -19,9 +19,9 @@ import {
   type ConnectionLog,
   createClientSockets,
   createConnectionLog,
+  readAllAtOnce,
 } from "./client-sockets.ts";
 import { createEventArrivals, type EventArrivals } from "./event-arrivals.ts";
-import { readAllAtOnce } from "./read-all.ts";
 import { unusableName } from "./rights.ts";
 
 /** The gateway's own broker. It stores nothing: no sessions, and retained state in memory only. */

@@ -1,9 +1,8 @@
 import type { Clock } from "../../../platform/clock.ts";
 import { noLaterThan } from "../../../platform/within.ts";
 import type { MqttOptions } from "../options.ts";
-import { endClient, openClient } from "./client.ts";
+import { endClient, openClient, subscribe } from "./client.ts";
 import type { LimitedClient } from "./limited-client.ts";
-import { subscribe } from "./subscribe.ts";
 
 const LARGEST_PACKET = 16 * 1024;
 const ANSWER_MS = 5_000;

@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import type { IClientOptions, MqttClient } from "mqtt";
+import type { IClientOptions, IClientSubscribeOptions, MqttClient } from "mqtt";
 import type { Clock } from "../../../platform/clock.ts";
 import type { MqttOptions } from "../options.ts";
 import { dial } from "./dial.ts";
@@ -177,4 +177,26 @@ function clientOptions(
     ...(username === null ? {} : { username }),
     ...(password === null ? {} : { password }),
   };
+}
+
+/** A filter was refused, by MQTT 3.1.1 and 5. */
+const REFUSED = 0x80;
+
+/**
+ * Subscribes, and resolves with the filters that the broker refused: mqtt.js rejects for all of them, and
+ * with it for those that were granted. Rejects when there is no answer.
+ */
+export function subscribe(
+  client: MqttClient,
+  filters: readonly string[],
+  options: IClientSubscribeOptions,
+): Promise<readonly string[]> {
+  return new Promise((resolve, reject) => {
+    client.subscribe([...filters], options, (error, _subscriptions, answer) => {
+      const codes = answer?.granted;
+      if (codes?.length === filters.length)
+        resolve(filters.filter((_filter, index) => Number(codes[index]) >= REFUSED));
+      else reject(error ?? new Error("the broker answered a subscription with other filters"));
+    });
+  });
 }

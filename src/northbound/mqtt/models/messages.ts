@@ -1,10 +1,38 @@
 import { z } from "zod";
-import { isActName } from "../../../domain/acts.ts";
+import { ACT_TEXT_CHARACTERS, type ActRule, acts, isActName } from "../../../domain/acts.ts";
 import { eventModels as events } from "../../../models/event.ts";
-import { replyModel } from "../../../models/reply.ts";
+import { time } from "../../../models/parts.ts";
+import { commandFields, requestId as id, replyModel } from "../../../models/reply.ts";
 import { type TopicName, topicTemplates } from "../topic-templates.ts";
-import * as requests from "./requests.ts";
 import * as state from "./state.ts";
+
+const command = z.strictObject({
+  id,
+  expires_at: time
+    .or(z.iso.datetime({ offset: true }))
+    .optional()
+    .describe("By the gateway machine's clock."),
+  ...commandFields,
+});
+
+const actId = id.describe("For the reply; without it there is none.").optional();
+const fieldModels = {
+  text: z.string().min(1).max(ACT_TEXT_CHARACTERS),
+  boolean: z.boolean(),
+  integer: z.int(),
+} as const;
+
+/** The acts that clients may publish, each with its fields. */
+const act = z.union(
+  Object.entries<ActRule>(acts).flatMap(([name, { text, only, fields }]) => {
+    if (only !== undefined) return [];
+    const models = Object.entries(fields).map(([field, rule]) => {
+      const model = fieldModels[rule.type].describe(rule.text);
+      return [field, rule.isOptional === true ? model.optional() : model] as const;
+    });
+    return [z.strictObject({ id: actId, ...Object.fromEntries(models) }).describe(`${name}: ${text}.`)];
+  }),
+);
 
 /** The messages on the topics of one template. */
 export interface Channel {
@@ -77,7 +105,7 @@ const byTemplate: Readonly<Record<TopicName, Omit<Channel, "template">>> = {
     from: "client",
     isRetained: false,
     qos: 1,
-    messages: { command: requests.command, act: requests.act },
+    messages: { command, act },
   },
   reply: eventChannel("The outcome of a command, or the answer to another request.", {
     reply: replyModel,

@@ -1,18 +1,16 @@
 import type { Connection } from "../../../contracts/link.ts";
-import { type Clock, every } from "../../../platform/clock.ts";
+import { type Cancel, type Clock, every } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
 import { onAbort } from "../../../platform/on-abort.ts";
+import { subscribe } from "../client/client.ts";
 import type { LimitedClient } from "../client/limited-client.ts";
-import { subscribe } from "../client/subscribe.ts";
 import { watchLoss } from "../connection.ts";
 import type { Loss } from "../loss.ts";
 import type { NodeCommands } from "./commands.ts";
-import type { DuplicateNode } from "./duplicate-node.ts";
 import { REBIRTH } from "./node.ts";
 import { type ReadMetric, readPayload } from "./payload.ts";
 import type { Plant } from "./plant.ts";
-import type { HostOnConnection } from "./primary-host.ts";
-import { createRebirths, type Rebirths } from "./rebirths.ts";
+import type { DuplicateNode, HostOnConnection } from "./primary-host.ts";
 import { createSession, endSession, type SparkplugCounts, type SparkplugSession } from "./session.ts";
 import type { SparkplugTopics } from "./topics.ts";
 
@@ -207,6 +205,50 @@ function createTurns(): Turns {
       const done = last.then(task);
       last = done.catch(() => {});
       return done;
+    },
+  };
+}
+
+/** The births that hosts ask for. */
+interface Rebirths {
+  /** A host has asked, or must be told again: now, or when the last rebirth is long enough ago. */
+  request(): void;
+  /** The connection has ended. */
+  end(): void;
+}
+
+/** Hosts that ask more often get one birth for all of it. */
+const PACE_MS = 10_000;
+
+/**
+ * @param rebirth stops data at once, and begins the birth
+ * @param onMerged one more request waits for a later birth, or with others for one
+ */
+function createRebirths(
+  clock: Pick<Clock, "monotonicMs" | "after">,
+  rebirth: () => void,
+  onMerged: () => void,
+): Rebirths {
+  let lastMs: number | null = null;
+  let cancel: Cancel | null = null;
+
+  function begin(): void {
+    cancel = null;
+    lastMs = clock.monotonicMs();
+    rebirth();
+  }
+
+  return {
+    request() {
+      if (cancel !== null) return onMerged();
+      const waitMs = lastMs === null ? 0 : lastMs + PACE_MS - clock.monotonicMs();
+      if (waitMs <= 0) return begin();
+      onMerged();
+      cancel = clock.after(waitMs, begin);
+    },
+    end() {
+      cancel?.();
+      cancel = null;
     },
   };
 }

@@ -4,19 +4,24 @@ import type { FleetEvent } from "../../../domain/event.ts";
 import { idleReasonOf } from "../../../domain/idle-reason.ts";
 import type { Observed } from "../../../domain/observed.ts";
 import { type Quality, qualities } from "../../../domain/quality.ts";
-import type { Family } from "../../../domain/robot.ts";
+import type { Family, Presence } from "../../../domain/robot.ts";
 import type { TaskChain } from "../../../domain/task-chain.ts";
-import { flatBattery, flatConveyor, flatMission } from "../../../models/flat-robot.ts";
-import { type AlarmMetrics, addAlarms } from "./alarms.ts";
+import {
+  type FlatPlace,
+  flatBattery,
+  flatConveyor,
+  flatMission,
+  flatPlace,
+} from "../../../models/flat-robot.ts";
 import { createDevice, type Device, type DeviceParts } from "./device.ts";
-import { addGroup, type MetricGroup, timeOf } from "./metric-group.ts";
+import { type AlarmMetrics, addAlarms, addGroup, type MetricGroup, timeOf } from "./metric-group.ts";
 import type { NamedRobot } from "./options.ts";
 import type { Sample } from "./payload.ts";
-import { addPosition } from "./position.ts";
 import {
   batteryMetrics,
   chainMetrics,
   conveyorMetrics,
+  coordinateMetrics,
   infoMetrics,
   missionMetrics,
   placeMetrics,
@@ -185,4 +190,54 @@ function pastOf(
     default:
       return [];
   }
+}
+
+/** The coordinates of a robot, in metres and radians. */
+interface PositionMetrics {
+  show(presence: Observed<Presence>): void;
+  /** Shows a position that has waited for its time. Call it about once a second. */
+  tick(): void;
+}
+
+/** A smaller change is not shown, in metres and radians. */
+const DEADBAND = 0.1;
+const SHORTEST_MS = 1_000;
+
+/** A coordinate that moves is shown once a second at most; another quality at once. */
+function addPosition(device: Device, { clock }: Pick<DeviceParts, "clock">): PositionMetrics {
+  const group = addGroup(device, coordinateMetrics);
+  let shown: { readonly place: FlatPlace; readonly quality: Quality; readonly atMs: number } | null = null;
+  let waiting: Observed<Presence> | null = null;
+
+  function show(presence: Observed<Presence>): void {
+    const place = flatPlace(presence.value);
+    const { quality } = presence;
+    const nowMs = clock.monotonicMs();
+    if (shown !== null && quality === shown.quality) {
+      waiting = null;
+      if (!hasMoved(shown.place, place)) return;
+      if (nowMs - shown.atMs < SHORTEST_MS) {
+        waiting = presence;
+        return;
+      }
+    }
+    waiting = null;
+    shown = { place, quality, atMs: nowMs };
+    group.show(place, quality, timeOf(presence));
+  }
+
+  return {
+    show,
+    tick() {
+      if (waiting !== null) show(waiting);
+    },
+  };
+}
+
+function hasMoved(before: FlatPlace, after: FlatPlace): boolean {
+  return (["x", "y", "heading"] as const).some((axis) => {
+    const [one, other] = [before[axis], after[axis]];
+    if (one === null || other === null) return one !== other;
+    return Math.abs(one - other) >= DEADBAND;
+  });
 }

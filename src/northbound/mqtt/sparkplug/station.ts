@@ -1,9 +1,8 @@
 import type { RobotId } from "../../../domain/robot.ts";
 import { isValidSight, type StationConveyor } from "../../../domain/station-sight.ts";
 import type { VisibleStation } from "../../../domain/station-visits.ts";
-import { type AlarmMetrics, addAlarms } from "./alarms.ts";
 import { createDevice, type Device, type DeviceParts } from "./device.ts";
-import { addGroup } from "./metric-group.ts";
+import { type AlarmMetrics, addAlarms, addGroup } from "./metric-group.ts";
 import type { NamedRobot } from "./options.ts";
 import type { MetricModel } from "./payload.ts";
 import { stationDeviceId } from "./topics.ts";

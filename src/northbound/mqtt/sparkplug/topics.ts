@@ -1,5 +1,5 @@
 import type { RobotId } from "../../../domain/robot.ts";
-import { encodeLevel } from "../levels.ts";
+import { encodeLevel } from "../topic-templates.ts";
 import type { SparkplugOptions } from "./options.ts";
 
 /** The topics of an edge node (Sparkplug 3.0, 4: Topics and Messages). */

@@ -1,21 +1,25 @@
 import {
   type AddressSpace,
   type ApplicationDescription,
+  DataType,
   type ISessionContext,
+  LocalizedText,
   type NodeId,
   type StatusCode,
   type UAEventType,
   type UAVariable,
   VariableIds,
+  Variant,
+  VariantArrayType,
 } from "node-opcua";
 import { clip } from "../../../domain/clip.ts";
 import type { Clock } from "../../../platform/clock.ts";
+import { severities } from "../events/event-texts.ts";
 import { limitAuditEvents } from "../node-opcua/audit-readers.ts";
-import { ComputedEvent, sendEvent } from "../node-opcua/computed-event.ts";
+import { ComputedEvent, type EventValues, sendEvent } from "../node-opcua/computed-event.ts";
 import { userOf } from "../node-opcua/session-bounds.ts";
 import type { OpcUaOptions } from "../options.ts";
 import { accountOf } from "../security.ts";
-import { type AuditDetails, auditFields } from "./audit-fields.ts";
 
 /** What a client did, or wanted to do. */
 export interface AuditedAction {
@@ -101,4 +105,67 @@ export function clientOf({ session }: ISessionContext): Pick<AuditedAction, "use
     user: token === undefined ? "" : userOf(token),
     applicationUri: clip(clientDescription?.applicationUri ?? "", LONGEST_URI),
   };
+}
+
+/** What all audit events say (OPC UA part 5, 6.4.3). */
+interface AuditFacts {
+  readonly eventId: string;
+  readonly atMs: number;
+  /** The node that a client has changed, or wanted to. */
+  readonly source: NodeId;
+  /** The service, as the type of the event wants it: `Attribute/Write`. */
+  readonly service: string;
+  readonly status: StatusCode;
+  readonly user: string;
+  readonly applicationUri: string;
+  /** The application URI of the server. */
+  readonly serverId: string;
+}
+
+/** The further fields of a type, by their names. */
+export type AuditDetails = Readonly<Record<string, Variant>>;
+
+/** The fields of an audit event of this type. */
+function auditFields(type: UAEventType, facts: AuditFacts, details: AuditDetails): EventValues {
+  const { eventId, atMs, source, service, status, user, applicationUri, serverId } = facts;
+  const isDone = status.isGood();
+  const message = `${user === "" ? "somebody" : user}: ${service} of ${source.value}: ${status.name}`;
+  const time = variant(DataType.DateTime, new Date(atMs));
+  const values = new Map<string, Variant>(
+    Object.entries({
+      EventId: variant(DataType.ByteString, Buffer.from(eventId)),
+      EventType: variant(DataType.NodeId, type.nodeId),
+      SourceNode: variant(DataType.NodeId, source),
+      SourceName: text(service),
+      Time: time,
+      ReceiveTime: time,
+      Message: variant(DataType.LocalizedText, new LocalizedText({ locale: "en", text: message })),
+      Severity: variant(DataType.UInt16, isDone ? severities.information : severities.warning),
+      ActionTimeStamp: time,
+      Status: variant(DataType.Boolean, isDone),
+      ServerId: text(serverId),
+      ClientUserId: text(user),
+      ClientApplicationUri: text(applicationUri),
+      ...details,
+    }),
+  );
+  return { paths: () => values.keys(), get: (path) => values.get(path) };
+}
+
+/** The status of an action, in the types that have it. */
+export function statusField(status: StatusCode): AuditDetails {
+  return { StatusCodeId: variant(DataType.StatusCode, status) };
+}
+
+export function variant(dataType: DataType, value: unknown): Variant {
+  return new Variant({ dataType, value });
+}
+
+export function text(value: string): Variant {
+  return variant(DataType.String, value);
+}
+
+/** A list of values of any type. */
+export function listOf(values: readonly Variant[]): Variant {
+  return new Variant({ dataType: DataType.Variant, arrayType: VariantArrayType.Array, value: [...values] });
 }

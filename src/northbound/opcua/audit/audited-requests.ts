@@ -3,18 +3,31 @@ import {
   DataType,
   type ISessionContext,
   MethodIds,
+  type NodeId,
+  ObjectIds,
+  type OPCUAServer,
   type StatusCode,
+  StatusCodes,
   sameNodeId,
   Variant,
   VariantArrayType,
   type WriteValue,
 } from "node-opcua";
+import type { RefusalAudit } from "../../../contracts/commander.ts";
 import type { Catalogue } from "../../../contracts/operation.ts";
 import { clip } from "../../../domain/clip.ts";
 import { FLEET_NAMESPACE_INDEX } from "../fleet-nodeset.ts";
 import { standardId } from "../node-opcua/lower.ts";
-import { type AuditEvents, type AuditTypeName, clientOf } from "./audit-events.ts";
-import { listOf, statusField, text, variant } from "./audit-fields.ts";
+import {
+  type AuditDetails,
+  type AuditEvents,
+  type AuditTypeName,
+  clientOf,
+  listOf,
+  statusField,
+  text,
+  variant,
+} from "./audit-events.ts";
 
 /** Notes what became of the nodes of a write request, or of its nodes that were refused. */
 export type NoteWrites = (
@@ -110,4 +123,76 @@ function clipped(value: Variant): Variant {
   if (value.dataType !== DataType.String) return value;
   if (value.arrayType === VariantArrayType.Scalar) return text(clip(value.value ?? "", LONGEST_TEXT));
   return value;
+}
+
+/** The parts of node-opcua's session that its audit events show. */
+interface Session {
+  readonly nodeId: NodeId;
+  readonly sessionTimeout: number;
+  readonly sessionContext: ISessionContext;
+  readonly channel?: { readonly channelId?: number | null; readonly clientCertificate: Buffer | null };
+  once(
+    event: "session_closed",
+    listener: (session: unknown, deletesSubscriptions: boolean, reason: string) => void,
+  ): void;
+}
+
+const serverId = standardId(ObjectIds.Server);
+
+/**
+ * Raises an event when a session is made, when a user logs on, and when the session ends. None has a token of
+ * the user: that would contain the password.
+ */
+export function auditSessions(server: OPCUAServer, events: AuditEvents): void {
+  function raise(type: AuditTypeName, service: string, session: Session, details: AuditDetails): void {
+    if (!events.isSubscribed()) return;
+    const client = clientOf(session.sessionContext);
+    const status = StatusCodes.Good;
+    events.raise(
+      { type, service: `Session/${service}`, source: serverId, status, ...client },
+      { ...statusField(status), SessionId: variant(DataType.NodeId, session.nodeId), ...details },
+    );
+  }
+
+  server.on("create_session", (session: Session) => {
+    raise("AuditCreateSessionEventType", "CreateSession", session, {
+      SecureChannelId: channelIdOf(session),
+      ClientCertificate: variant(DataType.ByteString, session.channel?.clientCertificate ?? null),
+      RevisedSessionTimeout: variant(DataType.Double, session.sessionTimeout),
+    });
+    session.once("session_closed", (_session, _deletesSubscriptions, reason) =>
+      raise("AuditSessionEventType", reason, session, {}),
+    );
+  });
+  server.on("session_activated", (session: Session) =>
+    raise("AuditActivateSessionEventType", "ActivateSession", session, {
+      SecureChannelId: channelIdOf(session),
+    }),
+  );
+}
+
+/** Passes refusals of log-ons on, and raises each as an event. */
+export function auditLogOns(events: AuditEvents, audit: RefusalAudit): RefusalAudit {
+  return {
+    refused(request, outcome) {
+      audit.refused(request, outcome);
+      if (!events.isSubscribed()) return;
+      const status = StatusCodes.BadUserAccessDenied;
+      events.raise(
+        {
+          type: "AuditActivateSessionEventType",
+          service: "Session/ActivateSession",
+          source: serverId,
+          status,
+          user: request.source.name,
+          applicationUri: "",
+        },
+        statusField(status),
+      );
+    },
+  };
+}
+
+function channelIdOf({ channel }: Session) {
+  return text(channel?.channelId?.toString() ?? "");
 }

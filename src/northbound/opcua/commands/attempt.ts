@@ -12,11 +12,10 @@ import type { TakenTicket } from "../../../domain/ticket-state.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { noLaterThan } from "../../../platform/within.ts";
 import type { Account } from "../security.ts";
-import type { SlotResult } from "./slot-answer.ts";
 import type { SlotCommand } from "./slot-command.ts";
 import type { SlotKind } from "./slot-kind.ts";
 import type { SlotNumbers } from "./slot-numbers.ts";
-import { finalResult, stageResult } from "./slot-tags.ts";
+import { finalResult, type SlotResult, stageResult } from "./slot-tags.ts";
 import { sourceOf } from "./source-of.ts";
 
 /** How long a stop waits for the disk before it is sent without a record. */

@@ -8,7 +8,6 @@ import { followTags } from "../model/slot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import { isShown, statusOfQuality } from "../status.ts";
 import { tagTimes } from "../tag-registry.ts";
-import { addMissionParameters } from "./mission-parameters.ts";
 import {
   isMissionOperation,
   isMissionStop,
@@ -23,6 +22,7 @@ import type { SlotCommand, SlotRequest } from "./slot-command.ts";
 import type { MissionParameters, MissionRobot } from "./slot-operation.ts";
 import { addSlotTags } from "./slot-tags.ts";
 import { sourceOf } from "./source-of.ts";
+import { addMissionParameters } from "./station-order.ts";
 import { strayNumber } from "./written-ticket.ts";
 
 const operations = numberKind(isMissionOperation);

@@ -1,8 +1,12 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { CommandLog, LoggedCommand } from "../../../contracts/command-log.ts";
+import { isActName } from "../../../domain/acts.ts";
 import { sourceKey } from "../../../domain/command.ts";
+import { holderName } from "../../../domain/hold.ts";
+import { outcomeMeanings } from "../../../domain/outcome.ts";
+import { isoTime } from "../../../models/json-text.ts";
 import type { Clock } from "../../../platform/clock.ts";
-import { commandJson } from "../floor/command-json.ts";
+import type { Command } from "../api/command.ts";
 import { sendProblem } from "../problem.ts";
 import {
   type Query,
@@ -53,4 +57,41 @@ function isWanted(query: Query, command: LoggedCommand): boolean {
 function sendLines(reply: FastifyReply, rows: readonly unknown[]): FastifyReply {
   const text = rows.map((row) => `${JSON.stringify(row)}\n`).join("");
   return reply.type("application/x-ndjson; charset=utf-8").send(text);
+}
+
+/** A command of the log as the API shows it. */
+export function commandJson(command: LoggedCommand, nowMs: number): Command {
+  const { source, onBehalfOf, acceptedAtMs, sentAtMs, finalAtMs, ending } = command;
+  const lastMs = finalAtMs ?? sentAtMs ?? acceptedAtMs ?? nowMs;
+  return {
+    number: command.number,
+    protocol: source.protocol,
+    user: source.name,
+    request_id: command.requestId,
+    operation: command.operation,
+    robot_id: command.robotId,
+    request: command.requestJson,
+    on_behalf_of: onBehalfOf === null ? null : holderName(onBehalfOf),
+    stage: finalAtMs !== null ? "final" : sentAtMs !== null ? "sent" : "accepted",
+    accepted_at: isoTime(acceptedAtMs),
+    sent_at: isoTime(sentAtMs),
+    final_at: isoTime(finalAtMs),
+    age_ms: Math.max(0, Math.round(nowMs - lastMs)),
+    outcome: ending?.outcome ?? null,
+    code: ending?.code ?? null,
+    message: ending?.message ?? null,
+    meaning:
+      ending?.outcome === "succeeded" && isActName(command.operation)
+        ? "the gateway has done it"
+        : meaningOf(ending?.outcome ?? (sentAtMs === null ? "accepted" : "sent")),
+    mission_id: ending?.missionId ?? null,
+    evidence: ending?.evidence ?? null,
+    found_later: command.foundLater,
+  };
+}
+
+/** The audit log of another version may have an outcome that this version does not know. */
+function meaningOf(name: string): string | null {
+  const meaning: unknown = Reflect.get(outcomeMeanings, name);
+  return typeof meaning === "string" ? meaning : null;
 }

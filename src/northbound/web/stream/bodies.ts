@@ -7,12 +7,12 @@ import type { Clock } from "../../../platform/clock.ts";
 import type { RobotChange } from "../api/robot.ts";
 import type { Change, ListedAlarms, Snapshot } from "../api/stream.ts";
 import type { FloorChanges } from "../floor/changes.ts";
-import { commandJson } from "../floor/command-json.ts";
 import type { Floor } from "../floor/floor.ts";
-import { mapSummaryJson } from "../floor/map-json.ts";
 import type { RobotKey } from "../floor/robot-facts.ts";
 import type { RobotWriter } from "../floor/robot-json.ts";
 import type { StationWriter } from "../floor/station-json.ts";
+import { commandJson } from "../resources/command-list.ts";
+import { mapSummaryJson } from "../resources/floor.ts";
 import type { ApiSettings, GatewayIdentity } from "../status-report.ts";
 
 /** The bodies of the stream's messages that show the fleet. */

@@ -1,6 +1,6 @@
 import { Duplex } from "node:stream";
 import { expect, it } from "vitest";
-import { readAllAtOnce } from "../../../../src/northbound/mqtt/broker/read-all.ts";
+import { readAllAtOnce } from "../../../../src/northbound/mqtt/broker/client-sockets.ts";
 
 /** A stream on which each read gives one chunk, as on Node 26. */
 function oneChunkAtATime(...chunks: readonly string[]): Duplex {
