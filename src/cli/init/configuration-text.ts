@@ -87,6 +87,8 @@ function fleet(given: Given, names: FileNames): string {
   grpc:
     # host:port of the fleet service. Always TLS.
     address: ${scalar(given.fleet)}
+    # Package and service, as the maker calls them.
+    serviceName: ${scalar(given.fleetService)}
   # Base URL of the task chain, robot and map operations.
   https: ${scalar(given.fleetHttps)}
   # The API key document: JSON with api_key, scope and secret.

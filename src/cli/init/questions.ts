@@ -14,6 +14,7 @@ export type Given = Readonly<Partial<Record<AnswerName, string>>>;
 export type AnswerName =
   | "id"
   | "fleet"
+  | "fleetService"
   | "fleetHttps"
   | "fleetCa"
   | "apiKey"
@@ -45,6 +46,7 @@ export interface Question {
   problem(answer: string, given: Given): Promise<string | null> | string | null;
 }
 
+const { serviceName } = fleetSection.shape.grpc.shape;
 const always = () => true;
 const needed = () => null;
 const isEmbedded = ({ mqtt }: Given) => mqtt === "embedded";
@@ -71,6 +73,15 @@ export const questions: readonly Question[] = [
     applies: always,
     usual: needed,
     problem: (answer) => issue(fleetSection.shape.grpc.shape.address, answer),
+  },
+  {
+    name: "fleetService",
+    flag: "--fleet-service",
+    value: "<name>",
+    text: "Name of its gRPC service, as its maker calls it",
+    applies: always,
+    usual: () => serviceName.parse(undefined),
+    problem: (answer) => issue(serviceName, answer),
   },
   {
     name: "fleetHttps",

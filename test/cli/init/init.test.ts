@@ -151,6 +151,7 @@ it("refuses wrong answers all at once, each by its flag and what would be right"
   const wrong = {
     id: "pl 1",
     fleet: "https://fleet.example.com",
+    fleetService: "FleetService",
     fleetHttps: "http://fleet.example.com",
     fleetCa: badKey,
     apiKey: badKey,
@@ -164,6 +165,7 @@ it("refuses wrong answers all at once, each by its flag and what would be right"
   expect(said).toEqual([
     expect.stringMatching(/^--id: use 1 to 63 letters/),
     expect.stringMatching(/^--fleet: write host:port, without a scheme/),
+    "--fleet-service: write package.Service, as fleet.v1.FleetService",
     expect.stringMatching(/^--fleet-https: write a URL that begins with https/),
     expect.stringMatching(/^--fleet-ca: .*bad-key.json holds no certificate/),
     expect.stringMatching(/^--api-key: .*bad-key.json is no API key document: scope must be there/),
@@ -283,6 +285,8 @@ it("asks at a terminal, again after a wrong answer, and shows no password", asyn
     [
       ["gRPC address", "fleet.example.com"],
       ["gRPC address", "fleet.example.com:443"],
+      ["gRPC service, as its maker calls it [fleet.v1.FleetService]", "FleetService"],
+      ["gRPC service, as its maker calls it", "maker.v2.Fleet"],
       ["REST operations [https://fleet.example.com]", ""],
       ["empty: the system's", ""],
       ["API key document", "key.json"],
@@ -310,6 +314,7 @@ it("asks at a terminal, again after a wrong answer, and shows no password", asyn
   expect({ code, screen }).toMatchObject({ code: 0 });
   const text = readFileSync(join(folder, "etc/fleetgate.yaml"), "utf8");
   expect(text).toContain('locations: [hall-1, "hall 2"]');
+  expect(text).toContain("serviceName: maker.v2.Fleet");
   expect(text).toContain("hostname: gw1.plant.example.com");
   expect(text).toContain("alternateHostnames: [10.0.0.5]");
   expect(readFileSync(join(folder, "etc/secrets/mqtt-password"), "utf8")).toBe("broker words\n");
