@@ -9,6 +9,7 @@ import type { Press } from "./go-to.tsx";
 import { Icon } from "./icons.tsx";
 import { Link, Word } from "./parts.tsx";
 import { firstText, MainFacts } from "./robot-facts.tsx";
+import { takeFocus } from "./take-focus.ts";
 
 /** The robot that is chosen on the floor: why it stands, what it has to do, and what can be done. */
 export function ChosenRobot(props: {
@@ -22,14 +23,12 @@ export function ChosenRobot(props: {
   const { known, press, takesFocus, close } = props;
   const { robot } = known;
   const silence = store.silence.value;
+  const area = useRef<HTMLElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
-  useLayoutEffect(() => {
-    // On a small screen the page stays at the map.
-    if (takesFocus) heading.current?.focus({ preventScroll: true });
-  }, []);
+  useLayoutEffect(() => (takesFocus ? takeFocus(area.current, heading.current) : undefined), []);
   const active = robot.alarms.filter((alarm) => alarm.active);
   return (
-    <section class="chosen-robot" aria-label={say("chosen", { robot: robot.robot_id })}>
+    <section ref={area} class="chosen-robot" aria-label={say("chosen", { robot: robot.robot_id })}>
       <div class="heading">
         <h2 ref={heading} tabIndex={-1}>
           {robot.robot_id}

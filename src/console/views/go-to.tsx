@@ -8,6 +8,7 @@ import { say } from "../texts/texts.ts";
 import { usePage } from "./context.ts";
 import { Icon } from "./icons.tsx";
 import type { Intent } from "./second-step.tsx";
+import { takeFocus } from "./take-focus.ts";
 import { useCheck } from "./use-check.ts";
 
 export interface Press {
@@ -104,7 +105,7 @@ function Picker({ robot, pick }: { readonly robot: Robot; readonly pick: (name: 
   const at = useSignal(0);
   const field = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => takeFocus(field.current), []);
   const known = useDestinations(robot);
   const offered = (known ?? []).filter((name) => hasWords(text.value, [name]));
   const shown = offered.slice(0, MOST_OFFERED);

@@ -10,6 +10,7 @@ import { say } from "../texts/texts.ts";
 import { ageMs, agoText, elapsedMs, type Moment } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
 import { Says } from "./says.tsx";
+import { takeFocus } from "./take-focus.ts";
 import { useNotice } from "./use-notice.ts";
 
 /** A second step lapses after this time. */
@@ -176,17 +177,10 @@ function SecondStep(props: {
 function useFocus(step: FirstStep) {
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    const before = document.activeElement;
-    const drawn = box.current;
-    drawn?.focus();
+    const giveBack = takeFocus(box.current);
     // On a small screen it would begin below the visible part, and lapse there.
-    drawn?.scrollIntoView({ block: "nearest" });
-    return () => {
-      // The step may still be drawn here, and then it has the focus itself.
-      const focused = document.activeElement ?? document.body;
-      const isElsewhere = focused !== document.body && drawn?.contains(focused) !== true;
-      if (before instanceof HTMLElement && !isElsewhere) before.focus();
-    };
+    box.current?.scrollIntoView({ block: "nearest" });
+    return giveBack;
   }, [step]);
   return box;
 }

@@ -51,6 +51,13 @@ describePages("beside the map", (pages) => {
     await chosen(page).getByRole("button", { name: "Close" }).click();
     await row.press("Enter");
     await expect.poll(focused).toBe("cart-1");
+    // The keyboard goes on where it was.
+    await chosen(page).getByRole("button", { name: "Close" }).press("Enter");
+    await expect.poll(focused).toBe("show cart-1 on the floor");
+    await row.press("Enter");
+    await chosen(page).getByRole("button", { name: "Go to…" }).press("Enter");
+    await page.getByRole("combobox").press("Escape");
+    await expect.poll(focused).toBe("Go to…");
     await page.reload();
     await chosen(page).waitFor();
     expect(await focused()).not.toBe("cart-1");
