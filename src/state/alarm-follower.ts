@@ -1,58 +1,7 @@
-import {
-  type Alarm,
-  type AlarmCode,
-  type AlarmSource,
-  alarmRule,
-  alarmSourceKey,
-  byUrgency,
-  isOfBox,
-} from "../domain/alarm.ts";
+import { type Alarm, type AlarmCode, type AlarmSource, alarmRule, isOfBox } from "../domain/alarm.ts";
 import type { AlarmInstance, AlarmTransition } from "../domain/alarm-instance.ts";
 import type { Clock } from "../platform/clock.ts";
-
-/** Alarms with their conditions, by source and code. */
-export interface AlarmPages {
-  find(source: AlarmSource, code: AlarmCode): AlarmInstance | null;
-  put(instance: AlarmInstance): void;
-  remove(instance: AlarmInstance): void;
-  /** A copy: its entries may be put and removed meanwhile. */
-  instances(source?: AlarmSource): readonly AlarmInstance[];
-  /** The alarms of one source or of all, the most urgent first. */
-  active(source?: AlarmSource): readonly Alarm[];
-}
-
-export function createAlarmPages(): AlarmPages {
-  const pages = new Map<string, Map<AlarmCode, AlarmInstance>>();
-
-  function instances(source?: AlarmSource): readonly AlarmInstance[] {
-    if (source !== undefined) return [...(pages.get(alarmSourceKey(source))?.values() ?? [])];
-    return Array.from(pages.values(), (page) => [...page.values()]).flat();
-  }
-
-  return {
-    // It runs for every message. Reading the size of an empty map is cheaper than making a key.
-    find: (source, code) =>
-      pages.size === 0 ? null : (pages.get(alarmSourceKey(source))?.get(code) ?? null),
-    put(instance) {
-      const key = alarmSourceKey(instance.source);
-      const page = pages.get(key);
-      if (page === undefined) pages.set(key, new Map([[instance.code, instance]]));
-      else page.set(instance.code, instance);
-    },
-    remove({ source, code }) {
-      const key = alarmSourceKey(source);
-      const page = pages.get(key);
-      page?.delete(code);
-      if (page?.size === 0) pages.delete(key);
-    },
-    instances,
-    active: (source) =>
-      instances(source)
-        .map(({ alarm }) => alarm)
-        .filter((alarm) => alarm !== null)
-        .sort(byUrgency),
-  };
-}
+import type { AlarmPages } from "./alarm-pages.ts";
 
 /** Makes the alarms of a member of a cluster those of the leader. */
 export interface AlarmFollower {
@@ -101,7 +50,7 @@ export function createAlarmFollower(
   return {
     alarm(id, alarm) {
       if (alarm !== null) return found(alarm);
-      const instance = pages.instances().find((each) => each.alarm?.id === id);
+      const instance = pages.withId(id);
       if (instance !== undefined && !isOfBox(instance)) gone(instance);
     },
     condition({ alarm, dismissed }, next) {

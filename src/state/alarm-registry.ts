@@ -23,12 +23,9 @@ import {
 import type { FleetEvent } from "../domain/event.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Clock } from "../platform/clock.ts";
-import {
-  type AlarmFollower,
-  type AlarmPages,
-  createAlarmFollower,
-  createAlarmPages,
-} from "./alarm-follower.ts";
+import { type AlarmFollower, createAlarmFollower } from "./alarm-follower.ts";
+import { type AlarmPages, createAlarmPages } from "./alarm-pages.ts";
+import { createDueAlarms } from "./due-alarms.ts";
 
 /** The registry of all alarms of the fleet and the gateway: active, acknowledged and returned ones. */
 export interface AlarmRegistry extends AlarmConditionSink {
@@ -37,9 +34,14 @@ export interface AlarmRegistry extends AlarmConditionSink {
   /**
    * Raises and ends the alarms that are due.
    *
-   * @returns the sources whose lists of alarms have changed since the last call
+   * @returns the sources whose lists of alarms have changed since the last call, and what a restart must know
    */
-  take(): { readonly sources: readonly AlarmSource[]; readonly events: readonly FleetEvent[] };
+  take(): {
+    readonly sources: readonly AlarmSource[];
+    readonly events: readonly FleetEvent[];
+    /** Null: nothing has changed. */
+    readonly changes: KeptChanges | null;
+  };
   /** The alarms of a source, the most urgent first. */
   of(source: AlarmSource): readonly Alarm[];
   /** All alarms, the most urgent first. */
@@ -70,6 +72,15 @@ export interface KeptAlarms {
   readonly lastId: number;
 }
 
+/** What has changed of the registry, for its file. */
+export interface KeptChanges {
+  /** By their ids; null: the alarm stands no more. */
+  readonly alarms: ReadonlyMap<string, Alarm | null>;
+  /** Null: the robot is in service again. */
+  readonly outOfService: ReadonlyMap<RobotId, true | null>;
+  readonly lastId: number;
+}
+
 /**
  * The conditions of these are found in memory, and begin anew with each run: those of an earlier run are
  * over.
@@ -80,9 +91,21 @@ const ofOneRun: ReadonlySet<string> = new Set([
   "CONVEYOR_NOT_STOPPED",
   ...alarmsOfCluster,
 ]);
-const nothingNew = { sources: [], events: [] };
+const nothingNew = { sources: [], events: [], changes: null };
+const LINK: AlarmCode = "FLEET_LINK_DOWN";
 /** Alarms that follow from a lost link: one cause is one alarm. */
 const followsFromLink: ReadonlySet<AlarmCode> = new Set(["ROBOT_LOST"]);
+
+/** What has become of the alarms since the last `take`. */
+interface News {
+  readonly sources: Map<string, AlarmSource>;
+  readonly events: FleetEvent[];
+  readonly outOfService: Map<RobotId, true | null>;
+}
+
+function noNews(): News {
+  return { sources: new Map(), events: [], outOfService: new Map() };
+}
 
 /**
  * @param kept the alarms that an earlier run has kept
@@ -97,22 +120,19 @@ export function createAlarmRegistry(
 ): AlarmRegistry {
   const pages = createAlarmPages();
   const outOfService = new Set(kept.outOfService);
-  const changed = new Map<string, AlarmSource>();
-  let events: FleetEvent[] = [];
+  let news = noNews();
   let { lastId } = kept;
-  /** Whether something was set since time was last considered. */
-  let [isDirty, wasFollowing] = [true, false];
-  /** When time alone next changes an alarm, by the monotonic clock. */
-  let nextDueMs = Number.POSITIVE_INFINITY;
+  const due = createDueAlarms(pages, LINK);
+  let wasFollowing = false;
   for (const alarm of kept.alarms) pages.put(keptInstance(alarm, clock.monotonicMs()));
 
-  const note = (source: AlarmSource) => void changed.set(alarmSourceKey(source), source);
-  const report = (each: AlarmTransition) => void events.push(eventOf(each, moment(), eventId(each)));
+  const note = (source: AlarmSource) => void news.sources.set(alarmSourceKey(source), source);
+  const report = (each: AlarmTransition) => void news.events.push(eventOf(each, moment(), eventId(each)));
   const moment = (): AlarmMoment => ({ nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() });
 
   function settle(before: AlarmInstance, { instance, transition }: AlarmStep): void {
     if (instance === before) return;
-    isDirty = true;
+    due.touch(before);
     if (instance !== null) pages.put(instance);
     else pages.remove(before);
     if ((instance?.alarm ?? null) !== before.alarm) note(before.source);
@@ -126,7 +146,7 @@ export function createAlarmRegistry(
     sharing?.isFollowing() === true && !isOfBox(alarm);
 
   function change(id: string, step: (instance: AlarmInstance, now: AlarmMoment) => AlarmStep): void {
-    const instance = pages.instances().find(({ alarm }) => alarm?.id === id);
+    const instance = pages.withId(id);
     if (instance !== undefined) settle(instance, step(instance, moment()));
   }
 
@@ -135,16 +155,15 @@ export function createAlarmRegistry(
     return `${code}-${lastId.toString(36)}`;
   }
 
-  function settleDue(now: AlarmMoment): void {
-    isDirty = false;
-    nextDueMs = Number.POSITIVE_INFINITY;
-    for (const instance of pages.instances()) {
+  function settleDue(): void {
+    const now = moment();
+    for (const instance of due.take(now.monotonicMs)) {
       if (isFollower(instance)) continue;
       const isResting = isSuppressed(instance, outOfService, pages);
       const step = dueAlarm(instance, now, isResting, () => nextId(instance.code));
       settle(instance, step);
       const dueAtMs = step.instance === null || isResting ? null : alarmDueAtMs(step.instance);
-      if (dueAtMs !== null) nextDueMs = Math.min(nextDueMs, dueAtMs);
+      if (dueAtMs !== null) due.waitUntil(dueAtMs);
     }
   }
 
@@ -153,7 +172,7 @@ export function createAlarmRegistry(
       alarm: followed.alarm,
       lead(newest) {
         lastId = Math.max(lastId, newest);
-        isDirty = true;
+        due.touchAll();
         followed.end((code) => ofOneRun.has(code));
       },
     },
@@ -166,17 +185,18 @@ export function createAlarmRegistry(
       else if (before !== null) settle(before, step);
       else if (step.instance !== null) {
         pages.put(step.instance);
-        isDirty = true;
+        due.touch(step.instance);
       }
     },
-    find: (id) => pages.active().find((alarm) => alarm.id === id),
+    find: (id) => pages.withId(id)?.alarm ?? undefined,
     holds: (source, code) => pages.find(source, code)?.condition.holds === true,
     acknowledge: (id, by, comment) => change(id, (each, now) => acknowledgeAlarm(each, by, comment, now)),
     comment: (id, by, text) => change(id, (each, now) => commentAlarm(each, by, text, now)),
     putOutOfService(robotId, isOut) {
       const source: AlarmSource = { kind: "robot", robotId };
-      isDirty = true;
+      due.touchAll();
       note(source);
+      news.outOfService.set(robotId, isOut ? true : null);
       if (!isOut) return void outOfService.delete(robotId);
       outOfService.add(robotId);
       for (const instance of pages.instances(source)) settle(instance, restAlarm(instance, moment()));
@@ -184,15 +204,14 @@ export function createAlarmRegistry(
     isOutOfService: (robotId) => outOfService.has(robotId),
     take() {
       const isFollowing = sharing?.isFollowing() === true;
-      isDirty ||= isFollowing !== wasFollowing;
+      if (isFollowing !== wasFollowing) due.touchAll();
       wasFollowing = isFollowing;
-      if (isDirty || clock.monotonicMs() >= nextDueMs) settleDue(moment());
-      if (changed.size === 0 && events.length === 0) return nothingNew;
-      const sources = [...changed.values()];
-      changed.clear();
-      const taken = events;
-      events = [];
-      return { sources, events: taken };
+      settleDue();
+      if (news.sources.size === 0 && news.events.length === 0) return nothingNew;
+      const { sources, events, outOfService: inOrOut } = news;
+      news = noNews();
+      const changes = { alarms: pages.takeChanges(), outOfService: inOrOut, lastId };
+      return { sources: [...sources.values()], events, changes };
     },
     of: pages.active,
     all: () => pages.active(),
@@ -207,7 +226,7 @@ function isSuppressed(
 ): boolean {
   if (source.kind === "robot" && outOfService.has(source.robotId)) return true;
   if (!followsFromLink.has(code)) return false;
-  const link = pages.find(ofGateway, "FLEET_LINK_DOWN");
+  const link = pages.find(ofGateway, LINK);
   return link !== null && (link.condition.holds || link.alarm?.isActive === true);
 }
 

@@ -20,6 +20,7 @@ export function createAlarmStage(
   store: AlarmStore,
   battery: Live<BatteryLimits>,
 ): AlarmStage {
+  const allAlarms = changeOfAll(registry);
   const conditions = createAlarmConditions(registry, battery);
   /** Robots and stations that were published: an empty list of alarms is published for each of them too. */
   const published = new Set<string>();
@@ -98,12 +99,14 @@ export function createAlarmStage(
         noteShown(change, shown);
       }
       for (const event of batch.events) conditions.handleEvent(event);
-      const { sources, events } = registry.take();
+      const { sources, events, changes: kept } = registry.take();
       if (shown.length === 0 && sources.length === 0 && events.length === 0) return batch;
-      if (sources.length > 0) store.keep(registry.kept());
+      if (kept !== null) store.keep(kept);
       const all = sources.length === 0 ? [] : [...stationsOf(sources), ofGateway];
       const changed = [...shown, ...sources, ...all];
-      const changes = [...bySource(changed).values()].map(changeOf);
+      const changes = Array.from(bySource(changed).values(), (source) =>
+        source.kind === "gateway" ? allAlarms : changeOf(source),
+      );
       return { changes: [...batch.changes, ...changes], events: [...batch.events, ...events] };
     },
     view: (before) => ({
@@ -123,6 +126,16 @@ export function createAlarmStage(
     visibleAlarms,
     reviewBatteries(values) {
       for (const change of values) if (change.kind === "battery") conditions.handle(change);
+    },
+  };
+}
+
+/** Delivery reads a change again when it hands it over: before that, nobody wants the list. */
+function changeOfAll(registry: Pick<AlarmRegistry, "all">): StateChange {
+  return {
+    kind: "alarms",
+    get alarms() {
+      return registry.all();
     },
   };
 }

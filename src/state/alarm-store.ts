@@ -2,14 +2,14 @@ import { type Alarm, isAlarmCode, isOfBox } from "../domain/alarm.ts";
 import { isAlarmSource } from "../domain/alarm-instance.ts";
 import type { RobotId } from "../domain/robot.ts";
 import { isJsonObject } from "../platform/json.ts";
-import { type Codec, differences } from "../platform/stores/table-store.ts";
+import { type Codec, changesOf } from "../platform/stores/table-store.ts";
 import type { WriteBehind } from "../platform/stores/write-behind.ts";
-import type { AlarmRegistry, KeptAlarms } from "./alarm-registry.ts";
+import type { AlarmRegistry, KeptAlarms, KeptChanges } from "./alarm-registry.ts";
 
 /** Keeps the alarms over a restart. Never throws. */
 export interface AlarmStore {
   load(): KeptAlarms;
-  keep(alarms: KeptAlarms): void;
+  keep(changes: KeptChanges): void;
   /** Null: all is on the disk; otherwise, also if the disk has not answered in time, words for a user. */
   storeProblem(): Promise<string | null>;
   /**
@@ -44,21 +44,24 @@ export function createAlarmStore(tables: WriteBehind): AlarmStore {
     lastId: ids.get(LAST_ID) ?? 0,
   };
   /** What the tables have. */
-  let kept = { ...contentOf(loaded, isShared), alarms: before, lastId: loaded.lastId };
-  let keptHere = contentOf(loaded, isHere).alarms;
+  const kept = {
+    alarms: before,
+    ofBox: new Map<string, Alarm>(),
+    outOfService: serviceContent(loaded.outOfService),
+    lastId: loaded.lastId,
+  };
 
-  function keep(now: KeptAlarms): void {
-    const here = contentOf(now, isHere).alarms;
-    tables.keep(differences(ofBox, keptHere, here));
-    keptHere = here;
+  function keep({ alarms: changed, outOfService: service, lastId }: KeptChanges): void {
+    const changedOf = (isOne: (alarm: Alarm) => boolean) =>
+      [...changed].filter(([, alarm]) => alarm === null || isOne(alarm));
+    tables.keep(changesOf(ofBox, kept.ofBox, changedOf(isHere)));
     if (shared?.isLeading() === false) return;
-    const next = { ...contentOf(now, isShared), lastId: now.lastId };
     tables.keep([
-      ...differences(alarms, kept.alarms, next.alarms),
-      ...differences(outOfService, kept.outOfService, next.outOfService),
-      ...(kept.lastId === next.lastId ? [] : [ids.put(LAST_ID, next.lastId)]),
+      ...changesOf(alarms, kept.alarms, changedOf(isShared)),
+      ...changesOf(outOfService, kept.outOfService, service),
+      ...(kept.lastId === lastId ? [] : [ids.put(LAST_ID, lastId)]),
     ]);
-    kept = next;
+    kept.lastId = lastId;
   }
 
   return {
@@ -99,7 +102,13 @@ export function createAlarmStore(tables: WriteBehind): AlarmStore {
       shared?.follow("alarms", {
         ...leads(() => {
           followed.lead(kept.lastId);
-          keep(registry.kept());
+          const now = registry.kept();
+          const standing = new Map(now.alarms.filter(isShared).map((alarm) => [alarm.id, alarm]));
+          keep({
+            alarms: changesBetween(kept.alarms, standing),
+            outOfService: changesBetween(kept.outOfService, serviceContent(now.outOfService)),
+            lastId: now.lastId,
+          });
         }),
         all(content) {
           const known = registry.kept().alarms.filter(isShared);
@@ -112,16 +121,21 @@ export function createAlarmStore(tables: WriteBehind): AlarmStore {
   };
 
   function noteLastId(value: unknown): void {
-    kept = { ...kept, lastId: Math.max(kept.lastId, numberCodec.decode(value) ?? 0) };
+    kept.lastId = Math.max(kept.lastId, numberCodec.decode(value) ?? 0);
   }
 }
 
-/** The alarms of one kind, and the robots that are out of service. */
-function contentOf({ alarms, outOfService }: KeptAlarms, isOne: (alarm: Alarm) => boolean) {
-  return {
-    alarms: new Map(alarms.filter(isOne).map((alarm) => [alarm.id, alarm])),
-    outOfService: new Map(outOfService.map((robotId): [RobotId, true] => [robotId, true])),
-  };
+function serviceContent(outOfService: readonly RobotId[]): Map<RobotId, true> {
+  return new Map(outOfService.map((robotId) => [robotId, true]));
+}
+
+/** The records by which one content becomes another; null: there is no such record any more. */
+function changesBetween<V>(
+  before: ReadonlyMap<string, V>,
+  after: ReadonlyMap<string, V>,
+): ReadonlyMap<string, V | null> {
+  const gone = [...before.keys()].filter((key) => !after.has(key));
+  return new Map<string, V | null>([...gone.map((key) => [key, null] as const), ...after]);
 }
 
 const alarmCodec: Codec<Alarm> = {

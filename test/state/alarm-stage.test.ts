@@ -187,6 +187,21 @@ describe("a restart", () => {
     expect(disk.writes.at(-1)).toEqual([`alarms/${alarm?.id}`]);
   });
 
+  it("knows nothing of alarms that are over, and of robots that are back in service", async () => {
+    const { apply, registry, disk, tables } = openAlarms();
+    apply(batch(quality("r1", "lost"), quality("r2", "lost")));
+    registry.putOutOfService("r9", true);
+    apply(batch());
+    const [alarm] = registry.of({ kind: "robot", robotId: "r1" });
+    registry.acknowledge(alarm?.id ?? "", { protocol: "mqtt", name: "hmi" });
+    registry.putOutOfService("r9", false);
+    apply(batch(quality("r1", "good")));
+    await tables.flushed();
+    const [other] = registry.all();
+    expect([...disk.records.keys()].sort()).toEqual(["alarm-ids/last", `alarms/${other?.id}`]);
+    expect(other?.source).toEqual({ kind: "robot", robotId: "r2" });
+  });
+
   it.each([{ id: 1 }, 7, null])(
     "with a damaged alarm (%j) begins with none, and keeps the rest",
     (record) => {

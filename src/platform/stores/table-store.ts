@@ -62,15 +62,25 @@ export class RecordRefused extends RecordDamaged {
   override readonly name: string = "RecordRefused";
 }
 
-/** The changes that make one content of a table another. Values are compared by identity. */
-export function differences<V>(
+/**
+ * The changes by which records of a table have these values; null: there is no such record. Values are
+ * compared by identity. `kept` is what the table has, and becomes what it will have.
+ */
+export function changesOf<V>(
   table: Table<V>,
-  before: ReadonlyMap<string, V>,
-  after: ReadonlyMap<string, V>,
+  kept: Map<string, V>,
+  records: Iterable<readonly [string, V | null]>,
 ): readonly TableChange[] {
-  const gone = [...before.keys()].filter((key) => !after.has(key));
-  const changed = [...after].filter(([key, value]) => before.get(key) !== value);
-  return [...gone.map(table.remove), ...changed.map(([key, value]) => table.put(key, value))];
+  const changes: TableChange[] = [];
+  for (const [key, value] of records) {
+    if (value === null) {
+      if (kept.delete(key)) changes.push(table.remove(key));
+    } else if (kept.get(key) !== value) {
+      kept.set(key, value);
+      changes.push(table.put(key, value));
+    }
+  }
+  return changes;
 }
 
 /** The content of tables as JSON: by the name of the table, then by key. */

@@ -9,7 +9,7 @@ import { brokenStore, type KeyedStore, openStore } from "../../../src/platform/s
 import { createLmdbStore } from "../../../src/platform/stores/lmdb-store.ts";
 import {
   type Codec,
-  differences,
+  changesOf,
   type OnLoss,
   replacement,
   type TableStore,
@@ -137,15 +137,16 @@ it("an environment that cannot be opened has empty tables, and takes nothing", a
   await expect(store.write([table("a").put("1", "v")])).rejects.toThrow("no disk");
 });
 
-it("the changes between two contents are only those of other values", async () => {
+it("the changes that give records a value are only those of other values", async () => {
   const [same, was, is] = ["same", "was", "is"];
-  const before = new Map(Object.entries({ a: same, b: was, c: was }));
-  const after = new Map(Object.entries({ a: same, b: is, d: is }));
-  expect(differences(table("t"), before, after)).toEqual([
-    { table: "t", key: "c", value: undefined },
+  const kept = new Map(Object.entries({ a: same, b: was, c: was }));
+  const records = Object.entries({ a: same, b: is, c: null, d: is, e: null });
+  expect(changesOf(table("t"), kept, records)).toEqual([
     { table: "t", key: "b", value: { word: "is" } },
+    { table: "t", key: "c", value: undefined },
     { table: "t", key: "d", value: { word: "is" } },
   ]);
+  expect(Object.fromEntries(kept)).toEqual({ a: same, b: is, d: is });
 });
 
 it("a process that is killed between and in its writes leaves whole ones", async () => {

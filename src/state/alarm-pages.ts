@@ -1,0 +1,81 @@
+import { type Alarm, type AlarmCode, type AlarmSource, alarmSourceKey, byUrgency } from "../domain/alarm.ts";
+import type { AlarmInstance } from "../domain/alarm-instance.ts";
+
+/** Alarms with their conditions, by source and code. */
+export interface AlarmPages {
+  find(source: AlarmSource, code: AlarmCode): AlarmInstance | null;
+  put(instance: AlarmInstance): void;
+  remove(instance: AlarmInstance): void;
+  /** A copy: its entries may be put and removed meanwhile. */
+  instances(source?: AlarmSource): readonly AlarmInstance[];
+  /** The one whose alarm has this id. */
+  withId(id: string): AlarmInstance | undefined;
+  /** The alarms of one source or of all, the most urgent first. */
+  active(source?: AlarmSource): readonly Alarm[];
+  /** The alarms that have changed since the last call, by their ids. Null: it stands no more. */
+  takeChanges(): ReadonlyMap<string, Alarm | null>;
+}
+
+export function createAlarmPages(): AlarmPages {
+  const pages = new Map<string, Map<AlarmCode, AlarmInstance>>();
+  const byId = new Map<string, AlarmInstance>();
+  let changes = new Map<string, Alarm | null>();
+  /** All alarms, the most urgent first. Null: they have changed, and nobody has read them since. */
+  let sorted: readonly Alarm[] | null = null;
+
+  function instances(source?: AlarmSource): readonly AlarmInstance[] {
+    if (source !== undefined) return [...(pages.get(alarmSourceKey(source))?.values() ?? [])];
+    return Array.from(pages.values(), (page) => [...page.values()]).flat();
+  }
+
+  function replace(before: AlarmInstance | undefined, instance: AlarmInstance | null): void {
+    const [old, alarm] = [before?.alarm ?? null, instance?.alarm ?? null];
+    if (old !== null && old.id !== alarm?.id) {
+      byId.delete(old.id);
+      changes.set(old.id, null);
+    }
+    if (instance !== null && alarm !== null) byId.set(alarm.id, instance);
+    if (alarm === old) return;
+    if (alarm !== null) changes.set(alarm.id, alarm);
+    sorted = null;
+  }
+
+  function activeOf(source?: AlarmSource): readonly Alarm[] {
+    return instances(source)
+      .map(({ alarm }) => alarm)
+      .filter((alarm) => alarm !== null)
+      .sort(byUrgency);
+  }
+
+  return {
+    // It runs for every message. Reading the size of an empty map is cheaper than making a key.
+    find: (source, code) =>
+      pages.size === 0 ? null : (pages.get(alarmSourceKey(source))?.get(code) ?? null),
+    put(instance) {
+      const key = alarmSourceKey(instance.source);
+      const page = pages.get(key);
+      replace(page?.get(instance.code), instance);
+      if (page === undefined) pages.set(key, new Map([[instance.code, instance]]));
+      else page.set(instance.code, instance);
+    },
+    remove({ source, code }) {
+      const key = alarmSourceKey(source);
+      const page = pages.get(key);
+      replace(page?.get(code), null);
+      page?.delete(code);
+      if (page?.size === 0) pages.delete(key);
+    },
+    instances,
+    withId: (id) => byId.get(id),
+    active(source) {
+      if (source !== undefined) return activeOf(source);
+      sorted ??= activeOf();
+      return sorted;
+    },
+    takeChanges() {
+      const taken = changes;
+      changes = new Map();
+      return taken;
+    },
+  };
+}
