@@ -149,7 +149,7 @@ function auditFields(type: UAEventType, facts: AuditFacts, details: AuditDetails
       ...details,
     }),
   );
-  return { paths: () => values.keys(), get: (path) => values.get(path) };
+  return { get: (path) => values.get(path) };
 }
 
 /** The status of an action, in the types that have it. */

@@ -97,7 +97,7 @@ export function conditionFields(
   facts: AlarmFacts,
 ): EventValues {
   const input = { state, place, type, facts };
-  return { paths: () => fields.keys(), get: (path) => fields.get(path)?.(input) };
+  return { get: (path) => fields.get(path)?.(input) };
 }
 
 function twoState(

@@ -67,14 +67,26 @@ export function createConditionRegistry(
     return state;
   }
 
+  /** Those that stood before, and are not in the list. */
+  function endedSince(alarms: readonly Alarm[], news: readonly Alarm[]): ReadonlySet<Alarm> {
+    const first = news.filter(({ id }) => !standing.has(id));
+    if (standing.size + first.length === alarms.length) return new Set();
+    const ids = new Set(alarms.map(({ id }) => id));
+    return new Set([...standing.values()].filter(({ id }) => !ids.has(id)));
+  }
+
   function follow(alarms: readonly Alarm[]): readonly ConditionState[] {
-    const found = byCondition(alarms);
+    const news = alarms.filter((alarm) => standing.get(alarm.id) !== alarm);
+    const over = endedSince(alarms, news);
+    const found = byCondition(news);
     const changes: ConditionState[] = [];
-    for (const key of new Set([...conditions.keys(), ...found.keys()])) {
-      const now = found.get(key) ?? [];
+    for (const key of new Set([...found.keys(), ...Array.from(over, conditionKey)])) {
       const before = conditions.get(key)?.alarms ?? [];
+      const own = found.get(key) ?? [];
+      const others = before.filter((alarm) => !over.has(alarm) && !own.some(({ id }) => id === alarm.id));
+      const now = [...others, ...own];
       if (isSame(before, now)) continue;
-      const gone = before.filter(({ id }) => !now.some((alarm) => alarm.id === id));
+      const gone = before.filter((alarm) => over.has(alarm));
       changes.push(change(key, now, gone.map(afterItsEnd)));
     }
     return changes.sort((a, b) => a.changedAtMs - b.changedAtMs);

@@ -1,40 +1,32 @@
 import {
-  type AddressSpace,
   AttributeIds,
+  type BrowsePath,
   checkFilter,
   DataType,
   type EventFilter,
-  FilterContextOnAddressSpace,
-  type ISessionContext,
-  type NodeId,
+  type FilterContext,
+  NodeClass,
+  NodeId,
+  type NodeIdLike,
+  NodeIdType,
   type QualifiedName,
-  SessionContext,
   type SimpleAttributeOperand,
   type UAEventType,
   type UAObject,
   Variant,
 } from "node-opcua";
 import { cached, lower } from "./lower.ts";
-import { eventData } from "./raise-event.ts";
 
-type EventData = ConstructorParameters<typeof FilterContextOnAddressSpace>[1];
-type EventSpace = AddressSpace & {
-  constructEventData(type: UAEventType, data: Record<string, unknown>): EventData;
-};
 type Notifier = UAObject & { _bubble_up_event(event: unknown): void };
 
 /** The values of an event, by the path of their names: `EnabledState.Id`, `2:Cause`. */
 export interface EventValues {
-  paths(): Iterable<string>;
   /** Undefined: it has no such field. */
   get(path: string): Variant | undefined;
 }
 
 /** The paths of select clauses, which are the same for each event of an item. */
 const paths = new WeakMap<SimpleAttributeOperand, string>();
-
-/** As deep as node-opcua looks for the fields of an event: `EnabledState.Id`. */
-const DEPTH = 2;
 
 /**
  * An event of a condition without a node, or of an action that is audited. node-opcua 2.182 has the
@@ -45,7 +37,6 @@ export class ComputedEvent {
   readonly type: UAEventType;
   readonly #conditionId: NodeId | null;
   readonly #values: EventValues;
-  #data: EventData | null = null;
 
   /** @param conditionId null: it is of no condition */
   constructor(type: UAEventType, conditionId: NodeId | null, values: EventValues) {
@@ -61,7 +52,7 @@ export class ComputedEvent {
   /** What the filter selects of it; null: the filter does not let it through. */
   select({ selectClauses, whereClause }: EventFilter): Variant[] | null {
     const hasConditions = (whereClause.elements ?? []).length > 0;
-    if (hasConditions && !checkFilter(this.#context(), whereClause)) return null;
+    if (hasConditions && !checkFilter(new WhereContext(this.type, this.#values), whereClause)) return null;
     return (selectClauses ?? []).map((clause) => this.#valueOf(clause));
   }
 
@@ -76,21 +67,52 @@ export class ComputedEvent {
     const value = attributeId === AttributeIds.Value ? this.#values.get(path) : undefined;
     return value ?? new Variant({});
   }
+}
 
-  #context(): FilterContextOnAddressSpace {
-    this.#data ??= this.#eventData();
-    return new FilterContextOnAddressSpace(SessionContext.defaultContext as ISessionContext, this.#data);
+/** The id of a field in the evaluation of a where clause. */
+class FieldId extends NodeId {
+  readonly path: string;
+
+  constructor(path: string) {
+    super(NodeIdType.STRING, path, 0);
+    this.path = path;
+  }
+}
+
+/** How a where clause reads an event. node-opcua's own way makes an event with all of its fields before. */
+class WhereContext implements FilterContext {
+  readonly eventSource: NodeId;
+  readonly #type: UAEventType;
+  readonly #values: EventValues;
+
+  constructor(type: UAEventType, values: EventValues) {
+    this.eventSource = type.nodeId;
+    this.#type = type;
+    this.#values = values;
   }
 
-  /** The same as node-opcua makes an event. */
-  #eventData(): EventData {
-    const space = this.type.addressSpace as EventSpace;
-    const paths = [...this.#values.paths()].filter(
-      (path) => path !== "EventId" && path.split(".").length <= DEPTH,
-    );
-    const fieldOf = (path: string) => this.#values.get(path) ?? new Variant({});
-    const fields = paths.map((path) => [path, fieldOf(path)] as const);
-    return space.constructEventData(this.type, eventData(fieldOf("EventId"), fields));
+  browsePath({ relativePath: { elements } }: BrowsePath): NodeId | null {
+    const path = fieldPath((elements ?? []).map(({ targetName }) => targetName));
+    return this.#values.get(path) === undefined ? null : new FieldId(path);
+  }
+
+  readNodeValue(nodeId: NodeIdLike): Variant {
+    return (nodeId instanceof FieldId ? this.#values.get(nodeId.path) : undefined) ?? new Variant({});
+  }
+
+  getNodeClass(nodeId: NodeId): NodeClass {
+    if (nodeId instanceof FieldId) return NodeClass.Variable;
+    return this.#type.addressSpace.findNode(nodeId)?.nodeClass ?? NodeClass.Unspecified;
+  }
+
+  /** The source is the type itself. */
+  getTypeDefinition(): null {
+    return null;
+  }
+
+  isSubtypeOf(_type: NodeId, baseType: NodeId): boolean {
+    const base = this.#type.addressSpace.findNode(baseType);
+    return base?.nodeClass === NodeClass.ObjectType && this.#type.isSubtypeOf(base as UAEventType);
   }
 }
 

@@ -46,7 +46,7 @@ export function raiseEvent(
   const eventId = { dataType: DataType.ByteString, value: Buffer.from(id) };
   source.raiseEvent(
     type,
-    Object.assign(eventData(eventId, Object.entries(fields)), {
+    Object.assign(eventData(eventId, fields), {
       time: { dataType: DataType.DateTime, value: new Date(atMs) },
       message: {
         dataType: DataType.LocalizedText,
@@ -59,22 +59,11 @@ export function raiseEvent(
   );
 }
 
-/**
- * The data of an event, as node-opcua takes them.
- *
- * @param fields by the path of their names: `EnabledState.Id`, `2:Cause`
- */
-export function eventData(
-  eventId: VariantOptions,
-  fields: Iterable<readonly [path: string, value: VariantOptions]>,
-): RaiseEventData {
+/** The data of an event, as node-opcua takes them. */
+function eventData(eventId: VariantOptions, fields: EventFields): RaiseEventData {
   // node-opcua takes the id of an event from here, and forbids it as a property of the data itself.
   const data = Object.create({ eventId });
-  for (const [path, value] of fields) data[path.split(".").map(dataName).join(".")] = value;
+  for (const [name, value] of Object.entries(fields))
+    data[name.charAt(0).toLowerCase() + name.slice(1)] = value;
   return data;
-}
-
-function dataName(name: string): string {
-  const plain = name.replace(/^\d+:/, "");
-  return plain.charAt(0).toLowerCase() + plain.slice(1);
 }
