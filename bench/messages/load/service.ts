@@ -19,7 +19,7 @@ const FULL_PERCENT = 80;
 interface Session {
   readonly streams: Map<string, Stream>;
   readonly sequence: Map<string, number>;
-  readonly batteries: Map<string, { readonly stream: Stream; sequence: bigint }>;
+  readonly batteries: Map<string, { readonly stream: Stream; sequence: bigint; percent: number }>;
 }
 
 /**
@@ -93,6 +93,7 @@ export class LoadService {
     const battery = this.#sessions[side].batteries.get(robot);
     if (battery === undefined) throw new Error(`nobody is subscribed to the battery of ${robot}`);
     battery.sequence += 1n;
+    battery.percent = chargePercent;
     battery.stream.write(batteryMessage(robot, battery.sequence, chargePercent));
   }
 
@@ -113,11 +114,13 @@ export class LoadService {
     }
   }
 
+  /** The gateway renews its streams: a new one begins with what was sent last. */
   #openBatteries(call: Stream): void {
     const { batteries } = this.#sessions[sideOf(call)];
     for (const robot of requestedRobots(call)) {
-      batteries.set(robot, { stream: call, sequence: 1n });
-      call.write(batteryMessage(robot, 1n, FULL_PERCENT));
+      const percent = batteries.get(robot)?.percent ?? FULL_PERCENT;
+      batteries.set(robot, { stream: call, sequence: 1n, percent });
+      call.write(batteryMessage(robot, 1n, percent));
     }
   }
 }
