@@ -55,8 +55,31 @@ export async function bareWire(target: number): Promise<LateWire> {
 
 const PACE_MS = 2;
 
+const resetCodes: ReadonlySet<string | undefined> = new Set(["ECONNRESET", "EPIPE"]);
+
+const isReset = (error: NodeJS.ErrnoException | null | undefined): boolean => resetCodes.has(error?.code);
+
+/**
+ * A reset that comes with the last bytes, or after an end, is read as an end without an error: libuv takes
+ * the end of what it could read for an orderly one. A write of nothing finds it.
+ */
+function wasReset(socket: Socket): Promise<boolean> {
+  if (!socket.writable) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    socket.write("", (error) => resolve(isReset(error)));
+  });
+}
+
+/** A sender that has reset its connection sends nothing again. */
+function takeBack({ waiting }: Connection, from: Socket): void {
+  const kept = waiting.filter((each) => each.from !== from);
+  waiting.splice(0, waiting.length, ...kept);
+}
+
 /** What comes meanwhile is delivered after that. */
-async function deliver({ client, silent, waiting }: Connection): Promise<number> {
+async function deliver(connection: Connection): Promise<number> {
+  const { client, silent, waiting } = connection;
+  if (await wasReset(client)) takeBack(connection, client);
   let late = 0;
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     late += next.act();
@@ -80,7 +103,7 @@ export async function startLateWire(target: number): Promise<LateWire> {
   }
 
   function join(client: Socket): void {
-    const server = connect({ host: "127.0.0.1", port: target, noDelay: true });
+    const server = connect({ host: "127.0.0.1", port: target, noDelay: true, allowHalfOpen: true });
     const connection: Connection = { client, server, silent: new Set(), waiting: [] };
     silence(connection);
     connections.add(connection);
@@ -93,30 +116,39 @@ export async function startLateWire(target: number): Promise<LateWire> {
       [client, server],
       [server, client],
     ] as const) {
+      const reset = () => {
+        takeBack(connection, from);
+        happening.emit("reset");
+      };
       from.on("data", (bytes: Buffer) =>
         later(from, () => {
-          if (!to.destroyed) to.write(bytes);
+          // One that has ended may be gone: it would answer with a reset.
+          if (!to.destroyed && !to.readableEnded) to.write(bytes);
           return bytes.length;
         }),
       );
-      // The other side's end is told by `close`. A sender that has reset its connection sends nothing again.
-      from.on("error", (error: NodeJS.ErrnoException) => {
-        if (error.code !== "ECONNRESET") return;
-        const kept = connection.waiting.filter((each) => each.from !== from);
-        connection.waiting.splice(0, connection.waiting.length, ...kept);
-        happening.emit("reset");
+      from.on("end", async () => {
+        later(from, () => {
+          to.end();
+          return 0;
+        });
+        if (await wasReset(from)) reset();
       });
-      from.on("close", () =>
+      // The other side's end is told by `close`.
+      from.on("error", (error) => {
+        if (isReset(error)) reset();
+      });
+      from.on("close", () => {
         later(from, () => {
           to.destroySoon();
-          connections.delete(connection);
           return 0;
-        }),
-      );
+        });
+        if (to.destroyed) connections.delete(connection);
+      });
     }
   }
 
-  const listening = createServer({ noDelay: true }, join);
+  const listening = createServer({ noDelay: true, allowHalfOpen: true }, join);
   listening.listen(0, "127.0.0.1");
   await once(listening, "listening");
   return {
