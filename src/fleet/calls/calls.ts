@@ -4,6 +4,7 @@ import { grpcCodeNames } from "../../domain/errors.ts";
 import { noTap, type RecorderTap } from "../../platform/recorder/tap.ts";
 import { within } from "../../platform/within.ts";
 import { GetMapRequestSchema } from "../../wire/fleet/http/v1/task_pb.js";
+import type { CallFate } from "../channels/call-capacity.ts";
 import type { CommandChannel } from "../channels/command-channel.ts";
 import type { Http } from "../http.ts";
 import type { IdentifierGate } from "../identifiers.ts";
@@ -13,7 +14,7 @@ import type { Method } from "../operations/row.ts";
 import type { FleetOptions } from "../options.ts";
 import type { Session } from "../session/session.ts";
 import { SECRET_HEADER } from "../webhooks/receiver.ts";
-import { callGrpc } from "./grpc-call.ts";
+import { callGrpc, isUnanswered } from "./grpc-call.ts";
 import { callHttp } from "./http-call.ts";
 
 /** The header in JSON, in any case: names of HTTP headers are case-insensitive. */
@@ -88,15 +89,15 @@ export function createCalls(options: FleetOptions, parts: CallsParts): FleetPort
     }
     const permit = await channel.acquire(order, Math.min(LONGEST_WAIT_MS, time.toLeaveMs()));
     if (typeof permit === "string") return { kind: "not_sent", message: permit };
-    let isLate = false;
+    let fate: CallFate = "unanswered";
     try {
       if (!leaves()) return overtaken;
       const ending = await callGrpc(permit.client, options.serviceName, method, request, jwt, time.leftMs());
-      isLate = !method.reads && ending.kind === "unknown" && ending.code === "DEADLINE_EXCEEDED";
+      fate = fateOf(ending, method.reads);
       record(ending);
       return ending;
     } finally {
-      permit.release(isLate);
+      permit.release(fate);
     }
   }
 
@@ -119,6 +120,13 @@ export function createCalls(options: FleetOptions, parts: CallsParts): FleetPort
       return isOver ? ending : send(method, request, other, time, order);
     },
   };
+}
+
+/** A read may arrive as late as it likes. */
+function fateOf(ending: CallEnding, reads: boolean): CallFate {
+  if (ending.kind === "not_sent") return "unanswered";
+  if (!isUnanswered(ending)) return "answered";
+  return reads ? "unanswered" : "late";
 }
 
 /** The remaining time of a call, in real milliseconds: connections know no other. */

@@ -11,6 +11,14 @@ import { codeName, unhappyEnding } from "./ending.ts";
 /** Endings that grpc-js makes up after the service had answered: they prove no refusal. */
 const madeUpHere: ReadonlySet<string> = new Set(["No message received", "Too many responses received"]);
 
+/** How grpc-js ends the calls of a connection that is gone, or that it has given up itself. */
+const DROPPED = "Connection dropped";
+
+/** Whether a call has ended without a word of the service, which may not have received it yet. */
+export function isUnanswered(ending: CallEnding): boolean {
+  return ending.kind === "unknown" && (ending.code === "DEADLINE_EXCEEDED" || ending.message === DROPPED);
+}
+
 /** Sends one unary call on a READY connection, once. Never rejects. */
 export function callGrpc(
   client: Client,

@@ -2,15 +2,18 @@ import type { Client } from "@grpc/grpc-js";
 import type { Clock } from "../../platform/clock.ts";
 import type { Connection } from "./connection.ts";
 
+/**
+ * What is known when a call is over. `answered`: the service has answered it, so that all that was asked
+ * before has arrived. `unanswered`: it was given up, or has not left. `late`: it was given up, and must not
+ * arrive any more if it has not yet.
+ */
+export type CallFate = "answered" | "unanswered" | "late";
+
 /** The right to one call on a connection that is READY. */
 export interface CallPermit {
   readonly client: Client;
-  /**
-   * The call is over. Call it once.
-   *
-   * @param isLate it was given up at its deadline, and must not arrive any more if it has not yet
-   */
-  release(isLate?: boolean): void;
+  /** The call is over. Call it once. */
+  release(fate: CallFate): void;
 }
 
 /** A call that wants a permit. */
@@ -112,12 +115,12 @@ export function createCallCapacity({ clock, problem, onShort }: CallCapacityPart
     if (started !== undefined) starts.set(started, connection);
     return {
       client: connection.client,
-      release(isLate = false) {
+      release(fate) {
         connection.inUse -= 1;
         if (open.has(connection)) calls -= 1;
         if (started !== undefined && starts.get(started) === connection) starts.delete(started);
-        if (!isLate) connection.answered = Math.max(connection.answered, number);
-        else if (connection.answered < number) connection.onLate(number);
+        if (fate === "answered") connection.answered = Math.max(connection.answered, number);
+        if (fate === "late" && connection.answered < number) connection.onLate(number);
         admit();
       },
     };

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "vitest";
+import type { FleetTimes } from "../../../src/fleet/options.ts";
 import { startLateWire } from "../../cluster/chaos/late-wire.ts";
 import { startFleetSession } from "../../support/fleet-harness.ts";
 import { startSimulator } from "../../support/simulator.ts";
@@ -9,7 +10,7 @@ afterEach(async () => {
 });
 
 /** A session whose gRPC connections a wire can hold up. No poll and no renewal disturbs. */
-async function open() {
+async function open(times: Partial<FleetTimes> = {}) {
   const simulator = await startSimulator();
   closers.push(() => simulator.stop());
   const { endpoints } = simulator;
@@ -17,7 +18,7 @@ async function open() {
   closers.push(() => wire.close());
   const harness = await startFleetSession(
     { ...endpoints, grpc: `localhost:${wire.port}` },
-    { times: { rosterPollMs: null, taskChainPollMs: null } },
+    { times: { rosterPollMs: null, taskChainPollMs: null, ...times } },
   );
   closers.push(() => harness.stop());
   await harness.until("the service is reached", () => harness.health().state === "up");
@@ -49,6 +50,31 @@ test("a command under way does not arrive after the process has cut its connecti
   const reset = wire.next("reset");
   harness.cut();
   expect(await ending).toMatchObject({ kind: "unknown" });
+  await reset;
+  await wire.heal();
+  await harness.until("the service is reached", () => harness.health().state === "up");
+  expect(arrived()).toBe(0);
+});
+
+test("a read that was given up does not count as a sign that an earlier command has arrived", async () => {
+  const { wire, harness, arrived } = await open();
+  wire.die();
+  const command = harness.port.call("CreateMission", request, 1_000);
+  const read = await harness.port.call("GetConveyorIndex", JSON.stringify({ robotId: "base-01" }), 300);
+  expect(read).toMatchObject({ kind: "unknown", code: "DEADLINE_EXCEEDED" });
+  expect(await command).toMatchObject({ kind: "unknown", code: "DEADLINE_EXCEEDED" });
+  await harness.until("its connection is not used again", () => harness.health().state !== "up");
+  await wire.heal();
+  await harness.until("the service is reached", () => harness.health().state === "up");
+  expect(arrived()).toBe(0);
+});
+
+test("a command does not arrive after its connection was given up for want of an answer to a ping", async () => {
+  const { wire, harness, arrived } = await open({ keepaliveMs: 200, keepaliveTimeoutMs: 200 });
+  wire.die();
+  const reset = wire.next("reset");
+  const ending = await harness.port.call("CreateMission", request, 20_000);
+  expect(ending).toMatchObject({ kind: "unknown", message: "Connection dropped" });
   await reset;
   await wire.heal();
   await harness.until("the service is reached", () => harness.health().state === "up");

@@ -49,7 +49,7 @@ test("stops come first, then the call that has waited longest; one whose time is
   await late;
   expect(capacity.waiting()).toBe(3);
   for (const name of ["a", "b", "stop"]) {
-    permits.get(name)?.release();
+    permits.get(name)?.release("answered");
     await clock.settle(0);
   }
   await Promise.all(others);
@@ -64,7 +64,7 @@ test("a stop takes the connection on which a start of its robot is under way", a
   await call("fills the first", start("r1"));
   capacity.add(second);
   await call("start", start("r2"));
-  permits.get("fills the first")?.release();
+  permits.get("fills the first")?.release("answered");
   await call("stop", stop("r2"));
   expect(permits.get("stop")?.client).toBe(second.client);
   await call("other stop", stop("r3"));
@@ -79,19 +79,21 @@ test("a call that is given up is told, unless the service has answered what was 
   const connection = capacity.add(newConnection(10, (number) => void late.push(number)));
   await call("first", start("r1"));
   await call("second", start("r2"));
-  permits.get("second")?.release();
-  permits.get("first")?.release(true);
+  permits.get("second")?.release("answered");
+  permits.get("first")?.release("late");
   expect(late).toEqual([]);
 
   await call("third", start("r3"));
   connection.ask()();
-  permits.get("third")?.release(true);
+  permits.get("third")?.release("late");
   expect(late).toEqual([]);
 
   const answered = connection.ask();
   await call("fourth", start("r4"));
   answered();
-  permits.get("fourth")?.release(true);
+  await call("given up as well", start("r5"));
+  permits.get("given up as well")?.release("unanswered");
+  permits.get("fourth")?.release("late");
   expect(late).toEqual([6]);
   expect(connection.hasAnswered(6)).toBe(false);
   connection.ask()();

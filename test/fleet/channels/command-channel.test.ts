@@ -67,7 +67,7 @@ async function open(streamLimit = 1, prove: () => Promise<boolean> = async () =>
 test("the last connection is not closed for lack of use when the main one is lost and does not come back", async () => {
   const { clock, made, channel, service, take, pass } = await open();
   const permits = [await take(), await take()];
-  for (const { release } of permits) release();
+  for (const { release } of permits) release("answered");
   expect(channel.figures()).toEqual({ connections: 2, calls: 0 });
   service.isReachable = false;
   made[0]?.lose();
@@ -122,7 +122,7 @@ test("a stop goes on the connection of its robot's start, so that it cannot come
   const others = [await take(), await take()];
   const start = await take({ isStop: false, robot: "robot/r1" });
   expect(start.client).not.toBe(others[0]?.client);
-  others[0]?.release();
+  others[0]?.release("answered");
   expect((await take({ isStop: true, robot: "robot/r1" })).client).toBe(start.client);
   expect((await take({ isStop: true, robot: "robot/r2" })).client).toBe(others[0]?.client);
 });
