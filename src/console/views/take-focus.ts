@@ -1,6 +1,6 @@
 /**
- * Gives the focus to what has just been drawn. Call what it returns when that goes: the focus goes back to where
- * it was, unless it is elsewhere by then.
+ * Gives the focus to what has just been drawn. Call what it returns when that goes: the focus goes back to
+ * where it was, unless it is elsewhere by then.
  *
  * @param area what is drawn, and goes
  * @param first what gets the focus in it
