@@ -102,7 +102,7 @@ const times = [
   "|---|---|---|",
   "| a command without an expiry leaves within this time of its receipt, or never | `startByMs` | 10 s |",
   "| a call waits for its answer | `callDeadlineMs` | 15 s |",
-  "| the gateway seeks evidence after an unknown ending; after a restart from the session to the fleet service on, for which it waits 60 s at most | `evidenceMs` | 15 s |",
+  "| the gateway seeks evidence after an unknown ending (after a restart: from the session to the service on, for which it waits 60 s at most) | `evidenceMs` | 15 s |",
   "| a mission that may be the command's must be the only one | `settleMs` | 1 s |",
   "| the record of a command lasts, in [running time](backup-and-recovery.md#how-long-records-are-kept) | `journal.keepMs`, `journal.keepCount` | 7 days, 100,000 records |",
   "",
@@ -148,8 +148,7 @@ const times = [
   "",
   "### Commands of the gateway itself",
   "",
-  "Their protocol is `gateway`: the stop of conveyors when a station's lease ends, and the stops of held robots. No sender",
-  "can use it.",
+  "Their protocol is `gateway`: stops of held robots, and of conveyors when a station's lease ends.",
 ];
 
 /** For an unknown outcome, its warning, which no reader must miss. */
@@ -191,11 +190,11 @@ const actSection = [
   "",
   "An act changes the gateway itself, and not the fleet: a hold, a lease, an acknowledgement. It needs neither an id nor",
   "an expiry, and takes effect at once, before it is on the disk. MQTT clients publish it as `command/<Act>`, with its",
-  'fields and an optional `id` for the reply: `{"robot_id":"cart-01","hold":true}`.',
+  'fields and an optional `id` for the reply: `{"robot_id":"cart-01","hold":true}`. `?` marks a field that may be absent.',
   "",
   "| act | | role | fields |",
   "|---|---|---|---|",
-  ...Object.entries<ActRule>(acts).map(actRow),
+  ...actRows(),
   "",
   "The same again changes nothing, and the latest wins; only `ResetCounters` counts each time. The audit log and [the list",
   "of commands](#which-commands-were-sent) have each change once, and lapsed leases, but no heartbeats. A text has 1 to",
@@ -203,11 +202,19 @@ const actSection = [
   "hold, and refuses all else (`STANDBY`).",
 ];
 
-function actRow([name, { text, role, only, fields }]: [string, ActRule]): string {
-  const names = Object.entries(fields).map(
-    ([field, { isOptional, text: about }]) => `\`${field}\`${isOptional === true ? "?" : ""} (${about})`,
-  );
-  return `| \`${name}\` | ${text}${only === undefined ? "" : ` (${only} only)`} | ${role ?? ""} | ${names.join("; ")} |`;
+/** A row for each act. A field that several of them have is described once. */
+function actRows(): readonly string[] {
+  const described = new Set<string>();
+  const fieldText = ([field, { isOptional, text }]: [string, ActRule["fields"][string]]) => {
+    const name = `\`${field}\`${isOptional === true ? "?" : ""}`;
+    const isKnown = described.has(`${field} ${text}`);
+    described.add(`${field} ${text}`);
+    return isKnown ? name : `${name} (${text})`;
+  };
+  return Object.entries<ActRule>(acts).map(([name, { text, role, only, fields }]) => {
+    const does = only === undefined ? text : `${text} (${only} only)`;
+    return `| \`${name}\` | ${does} | ${role ?? ""} | ${Object.entries(fields).map(fieldText).join("; ")} |`;
+  });
 }
 
 const leases = [
@@ -271,8 +278,7 @@ const holds = [
   "### A hold that is toggled",
   "",
   "A hold always begins at once, but ends at most once a second. A user lifts holds on 100 robots a second; a hold on all",
-  "robots counts as its robots, at most 500. Beyond that, robots stay held until their turn, and are shown so. The last",
-  "level counts.",
+  "robots counts as its robots, at most 500. Other robots stay held until their turn. The last level counts.",
 ];
 
 const requests = [
