@@ -33,7 +33,7 @@ export const effects = [
   },
   {
     keys: ["opcua.robots.*"],
-    does: "a robot without nodes gets them under its alias, and `Gateway.ModelHash` changes. Refused: another alias, an entry that is gone, a robot that has nodes",
+    does: "a robot without nodes gets them under its alias, and `Gateway.ModelHash` changes. Any other change is refused",
   },
   {
     keys: ["stations.*"],
@@ -45,7 +45,7 @@ export const effects = [
   },
   {
     keys: ["stations.*.users", "stations.*.clients"],
-    does: "leases and permits of users that left the list end",
+    does: "as [when a right is taken](#when-a-right-is-taken)",
   },
   {
     keys: ["stations.*.heartbeatMs", "stations.*.maxRunMs", "stations.*.conveyors", "stations.*.load"],
@@ -67,14 +67,12 @@ Set a key of \`/etc/fleetgate/fleetgate.yaml\`, check it, and let the gateway re
 \`config/fleetgate.schema.json\` is for your editor. The examples of \`config/examples\` (in the package
 \`/usr/share/doc/fleetgate/examples\`) say at their top what to change:
 
-| example | for |
-|---|---|
-| \`one-line.yaml\` | one line and its PLC, by OPC UA |
-| \`mosquitto.yaml\`, \`mosquitto.conf\`, \`mosquitto.acl\` | a plant with its own mosquitto |
-| \`opcua-authority.yaml\` | a plant whose CA signs OPC UA certificates |
-| \`webhooks-proxy.yaml\`, \`nginx.conf\` | [webhooks](webhooks.md), behind proxies |
-| \`500-robots.yaml\` | several locations, many robots and clients |
-| \`two-networks.yaml\` | a machine in plant and office network |
+- \`one-line.yaml\`: one line and its PLC, by OPC UA
+- \`mosquitto.yaml\`, \`mosquitto.conf\`, \`mosquitto.acl\`: a plant with its own mosquitto
+- \`opcua-authority.yaml\`: a plant whose CA signs OPC UA certificates
+- \`webhooks-proxy.yaml\`, \`nginx.conf\`: [webhooks](webhooks.md), behind proxies
+- \`500-robots.yaml\`: several locations, many robots and clients
+- \`two-networks.yaml\`: a machine in plant and office network
 
 ## Rules of the file
 

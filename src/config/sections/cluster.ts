@@ -73,7 +73,7 @@ export const clusterSection = z
             error: "begin with the path of a program, as /etc/fleetgate/fence: no shell reads it",
           })
           .describe(
-            "Program and arguments: cuts the power of the box that FLEETGATE_FENCE_MEMBER names, and ends with 0 when that is off. It must succeed before this box takes over from one that has not resigned.",
+            "Program and arguments: cuts the power of the box that FLEETGATE_FENCE_MEMBER names, and ends with 0 when that is off.",
           ),
         timeoutSeconds: count(1, 300, 30, "After this time it has failed."),
       })

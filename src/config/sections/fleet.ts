@@ -34,7 +34,7 @@ const eventsSection = z
     onShutdown: z
       .enum(["keep", "delete"])
       .default("keep")
-      .describe("Whether subscriptions outlive the gateway. A service disables those that it cannot reach."),
+      .describe("Whether subscriptions outlive the gateway."),
   })
   .superRefine((section, context) => {
     for (const key of webhookKeys) {
@@ -92,9 +92,7 @@ const times = z
       .max(3_600_000)
       .nullable()
       .default(usual.keepaliveMs)
-      .describe(
-        "Between two HTTP/2 pings; null: none. Many servers cut off a client that pings more often than every 5 minutes.",
-      ),
+      .describe("Between two HTTP/2 pings; null: none. Many servers refuse more than one in 5 minutes."),
     keepaliveTimeoutMs: milliseconds(1_000, 60_000, usual.keepaliveTimeoutMs, "For the answer of a ping."),
     connectMs: milliseconds(100, 60_000, usual.connectMs, "For making a connection."),
     backoffBaseMs: milliseconds(

@@ -44,7 +44,7 @@ const outboxSection = z
       1,
       1_000_000,
       50_000,
-      "Events of robots that wait for the broker, and as many of commands. Beyond it, the robot or sender with most loses its oldest.",
+      "Events of robots that wait for the broker, and as many of commands.",
     ),
     maxAgeMs: milliseconds(1_000, 31_536_000_000, 604_800_000, "Older ones, in running time, are dropped."),
     replayRate: count(1, 100_000, 10_000, "Old events a second after an outage."),

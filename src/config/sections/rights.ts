@@ -26,9 +26,7 @@ export const rightsSection = live(
       }),
     )
     .default([])
-    .describe(
-      "Who may send what. Everybody may read. Users of opcua, web users and tokens have a role of their own, which rules narrow.",
-    ),
+    .describe("Who may send what. For users of opcua and web, rules only narrow their own role."),
 );
 
 export type RightsSection = z.output<typeof rightsSection>;

@@ -62,7 +62,7 @@ const drawing = z.strictObject({
     .array(anchor)
     .length(2)
     .refine(isPlaced, { error: "name two places that differ, on the drawing and on the map" })
-    .describe("Two places that lay it on the map: scaled, turned and moved, not stretched."),
+    .describe("Two places that lay it on the map: turned and scaled, not stretched."),
 });
 
 const number = z.string().regex(/^\d{1,9}$/, { error: "write its number" });
