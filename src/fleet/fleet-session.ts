@@ -61,7 +61,9 @@ export interface FleetSession extends Component {
   renewalProblem(): string | null;
   /** The counts of each kind of stream since the start. */
   streamCounts(): StreamsState["counts"];
-  /** Cuts every gRPC connection. The process ends next: nothing of it may reach the service any more. */
+  /**
+   * Cuts all connections of commands. The process ends next: nothing of it may reach the service any more.
+   */
   cut(): void;
 }
 
@@ -174,10 +176,10 @@ function createWires(
   signal: AbortSignal,
 ) {
   const { times, cacheDirectory } = options;
-  const http = createHttp(options, clock, handleDate);
+  const sockets = createOpenSockets();
+  const http = createHttp(options, clock, handleDate, sockets.add);
   const history = cacheDirectory === null ? null : createExchangeHistory(cacheDirectory, clock);
   const session = createSession(options, { http, clock, random, log, history });
-  const sockets = createOpenSockets();
   const connect = createConnect(options, clock, createPreflight(options, clock), sockets);
   const prove = (client: Client) => proveAlive(client, options, session.token());
   const channel = createCommandChannel({ connect, prove, times, clock, random, log });

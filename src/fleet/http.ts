@@ -1,6 +1,9 @@
+import type { Socket } from "node:net";
 import { Agent, type Dispatcher, Pool, ProxyAgent } from "undici";
 import type { Clock } from "../platform/clock.ts";
 import { within } from "../platform/within.ts";
+import { createOpenSockets } from "./channels/open-sockets.ts";
+import { createTcpFirst } from "./channels/tcp-first.ts";
 import type { FleetOptions, FleetTimes } from "./options.ts";
 import { connectProblem } from "./proxy-fault.ts";
 
@@ -57,25 +60,57 @@ const LARGEST_ANSWER_BYTES = 8 * 1024 * 1024;
 export type HandleDate = (date: string | undefined, sentAtMs: number) => void;
 
 /**
- * Two pools. Requests of methods that have no effect may share connections; every other request gets a
- * connection of its own. An HTTP client that finds a kept connection dead may send again what it had sent on
- * it, and FinishTaskChain is a GET that must not be repeated (docs/commands.md, Operations).
+ * Requests of methods that have no effect may share connections; every other request gets a connection of its
+ * own. An HTTP client that finds a kept connection dead may send again what it had sent on it, and
+ * FinishTaskChain is a GET that must not be repeated (docs/commands.md, Operations). A connection of its own
+ * is reset when its request is given up, unless it goes through a proxy.
+ *
+ * @param onSocket is called with the TCP connection of each request of its own
  */
-export function createHttp(options: HttpOptions, clock: Clock, handleDate: HandleDate = () => {}): Http {
+export function createHttp(
+  options: HttpOptions,
+  clock: Clock,
+  handleDate: HandleDate = () => {},
+  onSocket: (socket: Socket) => void = () => {},
+): Http {
   const shared = createDispatcher(options, 1);
-  const single = createDispatcher(options, 0);
+  const single = options.proxyUrl === null ? null : createDispatcher(options, 0);
+  const connector = createTcpFirst(tlsOf(options), options.times.connectMs);
+  const agents = new Set<Agent>();
+
+  function exchangeOn(dispatcher: Dispatcher, cut: () => void, what: HttpRequest): Promise<HttpAnswer> {
+    const target = { key: keyOf(what.url, options), url: what.url, proxyUrl: options.proxyUrl };
+    const unreached = (error: unknown) =>
+      new NothingSent(connectProblem(error, target, clock.nowMs()), { cause: error });
+    return within(what.signal, what.deadlineMs, (signal) =>
+      exchange(what, dispatcher, signal, { clock, handleDate, unreached, cut }),
+    );
+  }
+
+  async function sendAlone(what: HttpRequest): Promise<HttpAnswer> {
+    const sockets = createOpenSockets();
+    const connect = connector((socket) => {
+      sockets.add(socket);
+      onSocket(socket);
+    });
+    const agent = new Agent({ ...common(0), connect });
+    agents.add(agent);
+    try {
+      return await exchangeOn(agent, sockets.cut, what);
+    } finally {
+      agents.delete(agent);
+      await agent.destroy();
+    }
+  }
+
   return {
     send(what) {
-      const dispatcher = what.reads ? shared : single;
-      const target = { key: keyOf(what.url, options), url: what.url, proxyUrl: options.proxyUrl };
-      const unreached = (error: unknown) =>
-        new NothingSent(connectProblem(error, target, clock.nowMs()), { cause: error });
-      return within(what.signal, what.deadlineMs, (signal) =>
-        exchange(what, dispatcher, signal, { clock, handleDate, unreached }),
-      );
+      if (what.reads) return exchangeOn(shared, () => {}, what);
+      return single === null ? sendAlone(what) : exchangeOn(single, () => {}, what);
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all([shared.destroy(), single.destroy()]);
+      const dispatchers = [shared, ...(single === null ? [] : [single]), ...agents];
+      await Promise.all(dispatchers.map((each) => each.destroy()));
     },
   };
 }
@@ -91,6 +126,8 @@ interface ExchangeParts {
   readonly handleDate: HandleDate;
   /** Makes the error if no connection could be made, with its reason. */
   readonly unreached: (error: unknown) => NothingSent;
+  /** The request is given up: what the kernel has not delivered yet must not be delivered. */
+  readonly cut: () => void;
 }
 
 /**
@@ -101,7 +138,7 @@ function exchange(
   what: HttpRequest,
   dispatcher: Dispatcher,
   signal: AbortSignal,
-  { clock, handleDate, unreached }: ExchangeParts,
+  { clock, handleDate, unreached, cut }: ExchangeParts,
 ): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const { origin, pathname, search } = new URL(what.url);
@@ -123,7 +160,10 @@ function exchange(
     const giveUp = () => {
       clearTimeout(late);
       if (begun === null) reject(new NothingSent(abandoned(signal.reason), { cause: signal.reason }));
-      else begun.abort(signal.reason);
+      else {
+        cut();
+        begun.abort(signal.reason);
+      }
     };
     signal.addEventListener("abort", giveUp, { once: true });
     dispatcher.dispatch(
@@ -171,20 +211,21 @@ function abandoned(reason: unknown): string {
   return isLate ? `no connection: ${reason.message}` : "the gateway stops";
 }
 
+const common = (pipelining: number) => ({ pipelining, allowH2: false, keepAliveTimeout: 4_000 });
+
+const tlsOf = ({ tls: { ca, client } }: HttpOptions) => ({
+  ...(ca === null ? {} : { ca }),
+  ...(client === null ? {} : { cert: client.certificate, key: client.key }),
+});
+
 function createDispatcher(options: HttpOptions, pipelining: number): Agent | ProxyAgent {
   const timeout = options.times.connectMs;
-  const tls = {
-    ...(options.tls.ca === null ? {} : { ca: options.tls.ca }),
-    ...(options.tls.client === null
-      ? {}
-      : { cert: options.tls.client.certificate, key: options.tls.client.key }),
-  };
-  const common = { pipelining, allowH2: false, keepAliveTimeout: 4_000 };
+  const tls = tlsOf(options);
   if (options.proxyUrl === null) {
-    return new Agent({ ...common, connect: { ...tls, timeout } });
+    return new Agent({ ...common(pipelining), connect: { ...tls, timeout } });
   }
   return new ProxyAgent({
-    ...common,
+    ...common(pipelining),
     uri: options.proxyUrl,
     // A proxy that hangs must not gather tunnels that are never made.
     clientFactory: (origin, more) => new Pool(origin, { ...more, headersTimeout: timeout }),

@@ -34,7 +34,7 @@ export interface FleetHarness {
    * Resolves when `holds`, which is asked after every event and, for figures change without one, every 20 ms.
    */
   until(what: string, holds: () => boolean): Promise<void>;
-  /** Cuts its gRPC connections. */
+  /** Cuts its connections, as before the end of the process. */
   cut(): void;
   /** Ends the session; rejects when it failed. */
   stop(): Promise<void>;

@@ -80,3 +80,44 @@ test("a command does not arrive after its connection was given up for want of an
   await harness.until("the service is reached", () => harness.health().state === "up");
   expect(arrived()).toBe(0);
 });
+
+/** A session whose HTTPS connections a wire can hold up. The wire goes dead when a command leaves by it. */
+async function openHttps() {
+  const simulator = await startSimulator();
+  closers.push(() => simulator.stop());
+  const wire = await startLateWire(Number(new URL(simulator.endpoints.https).port));
+  closers.push(() => wire.close());
+  const harness = await startFleetSession(
+    { ...simulator.endpoints, https: `https://localhost:${wire.port}` },
+    { transport: "rest", times: { rosterPollMs: null, taskChainPollMs: null } },
+  );
+  closers.push(() => harness.stop());
+  await harness.until("there is a token", () => harness.figure("token_seconds_left") > 0);
+  const reset = wire.next("reset");
+  const order = { isStop: false, mayLeave: () => true, leaves: () => wire.die() };
+  const create = (deadlineMs: number) =>
+    harness.port.call("CreateMission", request, deadlineMs, deadlineMs, order);
+  /** The wire is healed, and a second command arrives alone. */
+  const arrivesAlone = async () => {
+    await reset;
+    await wire.heal();
+    expect(await harness.port.call("CreateMission", request, 10_000)).toMatchObject({ kind: "ok" });
+    expect(simulator.control.record(0).filter(({ fact }) => fact.what === "received")).toHaveLength(1);
+  };
+  return { wire, harness, create, arrivesAlone };
+}
+
+test("a command over HTTPS that was given up at its deadline does not arrive later", async () => {
+  const { create, arrivesAlone } = await openHttps();
+  expect(await create(2_000)).toMatchObject({ kind: "unknown", code: "DEADLINE_EXCEEDED" });
+  await arrivesAlone();
+});
+
+test("a command under way over HTTPS does not arrive after the process has cut its connections", async () => {
+  const { wire, harness, create, arrivesAlone } = await openHttps();
+  const ending = create(10_000);
+  await wire.next("held");
+  harness.cut();
+  expect(await ending).toMatchObject({ kind: "unknown", code: "UNAVAILABLE" });
+  await arrivesAlone();
+});
