@@ -7,7 +7,7 @@ const problem = oldNodeProblem(process.versions.node);
 if (problem === null) {
   // Loaded here, because an older Node.js cannot load it.
   const { createProgram } = await import("./cli/program.ts");
-  const { outliveReaders } = await import("./cli/unread-output.ts");
+  const { outliveReaders } = await import("./cli/stop-signal.ts");
   outliveReaders();
   await (await createProgram(process.argv[2])).parseAsync();
 } else {

@@ -2,14 +2,11 @@ import { Command } from "commander";
 import { nearest } from "../config/nearest.ts";
 import type { JsonObject } from "../platform/json.ts";
 import { jsonLine, plain } from "../platform/plain-text.ts";
-import { listOf, textOf } from "./answer-fields.ts";
-import { askGateway, askList, outcomeOf } from "./control-client.ts";
-import { type ControlOptions, exitWith, print } from "./control-command.ts";
+import { askGateway, askList, type ControlOptions, exitWith, outcomeOf, print } from "./control-client.ts";
 import { exitCodes, malformed } from "./exit.ts";
 import { findSocket, socketOptions } from "./installed.ts";
-import { columns, localTime } from "./readable.ts";
-import { stopSignal } from "./stop-signal.ts";
-import { endWithReader } from "./unread-output.ts";
+import { columns, listOf, localTime, textOf } from "./readable.ts";
+import { endWithReader, stopSignal } from "./stop-signal.ts";
 
 interface AckOptions extends ControlOptions {
   readonly all?: boolean;

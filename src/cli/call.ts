@@ -10,11 +10,20 @@ import { createCatalogue } from "../fleet/operations.ts";
 import { replyJson } from "../models/reply.ts";
 import { isJsonObject, type Json, type JsonObject } from "../platform/json.ts";
 import { readJson } from "../platform/strict-json.ts";
-import { operationList, operationPage } from "./call-list.ts";
-import { askGateway, CallFailed, outcomeOf, sendCommand } from "./control-client.ts";
-import { type ControlOptions, exitWith, finish, finishDone, print } from "./control-command.ts";
+import {
+  askGateway,
+  CallFailed,
+  type ControlOptions,
+  exitWith,
+  finish,
+  finishDone,
+  outcomeOf,
+  print,
+  sendCommand,
+} from "./control-client.ts";
 import { exitCodes, malformed } from "./exit.ts";
 import { findSocket, socketOptions } from "./installed.ts";
+import { operationList, operationPage } from "./operation-facts.ts";
 import { positive } from "./option.ts";
 import { stopSignal } from "./stop-signal.ts";
 

@@ -9,7 +9,7 @@ import { checkReport } from "./check-report.ts";
 import { exitOnProblems, type Reading } from "./configuration.ts";
 import { exitCodes } from "./exit.ts";
 import { configOption } from "./installed.ts";
-import { type Part, partText } from "./online/part.ts";
+import { type Part, partText } from "./online/endpoints.ts";
 import { unitEnvironment } from "./unit-environment.ts";
 import { readForUnit } from "./unit-reading.ts";
 

@@ -3,11 +3,9 @@ import type { DescribedOperation, OperationManual, RequestField } from "../contr
 import { type ActRule, acts } from "../domain/acts.ts";
 import { errorId, gatewayErrors, grpcCodeNames } from "../domain/errors.ts";
 import { outcomeMeanings, outcomeNumbers } from "../domain/outcome.ts";
-import { fieldLines } from "./call-list.ts";
 import { exitCodeOf } from "./call-output.ts";
-import { serviceAdvice } from "./error-advice.ts";
-import { httpSection } from "./http-section.ts";
-import { type ExampleFacts, effectsOf, evidenceText, factsOf } from "./operation-facts.ts";
+import { httpSection, serviceAdvice } from "./http-section.ts";
+import { type ExampleFacts, effectsOf, evidenceText, factsOf, fieldLines } from "./operation-facts.ts";
 
 /** The promise. README.md has it in the same words. */
 export const promise =

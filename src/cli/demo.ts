@@ -18,7 +18,7 @@ import { fail } from "./exit.ts";
 import { createNarrator } from "./narrator.ts";
 import { logWarnings } from "./node-version.ts";
 import { port } from "./option.ts";
-import { demoFolder, simulatorOptions } from "./simulator-options.ts";
+import { demoFolder, simulatorOptions } from "./simulate.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 interface Options {

@@ -1,7 +1,6 @@
 import { Command } from "commander";
 import { exitCodeOf } from "./call-output.ts";
-import { askGateway } from "./control-client.ts";
-import { type ControlOptions, exitWith, finishDone } from "./control-command.ts";
+import { askGateway, type ControlOptions, exitWith, finishDone } from "./control-client.ts";
 import { exitCodes, NotPossible } from "./exit.ts";
 import { findSocket, socketOptions } from "./installed.ts";
 import { stopSignal } from "./stop-signal.ts";

@@ -1,7 +1,13 @@
 import { Command } from "commander";
 import type { JsonObject } from "../platform/json.ts";
-import { askGateway, outcomeOf } from "./control-client.ts";
-import { type ControlOptions, exitWith, finish, finishDone } from "./control-command.ts";
+import {
+  askGateway,
+  type ControlOptions,
+  exitWith,
+  finish,
+  finishDone,
+  outcomeOf,
+} from "./control-client.ts";
 import { malformed } from "./exit.ts";
 import { findSocket, socketOptions } from "./installed.ts";
 import { stopSignal } from "./stop-signal.ts";

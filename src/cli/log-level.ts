@@ -3,12 +3,10 @@ import { nearest } from "../config/nearest.ts";
 import type { JsonObject } from "../platform/json.ts";
 import { logLevels } from "../platform/log.ts";
 import { jsonLine } from "../platform/plain-text.ts";
-import { objectOf, textOf } from "./answer-fields.ts";
-import { askGateway, outcomeOf } from "./control-client.ts";
-import { type ControlOptions, exitWith, print } from "./control-command.ts";
+import { askGateway, type ControlOptions, exitWith, outcomeOf, print } from "./control-client.ts";
 import { exitCodes, malformed } from "./exit.ts";
 import { findSocket, socketOptions } from "./installed.ts";
-import { columns } from "./readable.ts";
+import { columns, objectOf, textOf } from "./readable.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 const ANSWER_MS = 5_000;

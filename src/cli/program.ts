@@ -1,6 +1,5 @@
 import { Command } from "commander";
 import { longVersion, version } from "../version.ts";
-import { examples } from "./examples.ts";
 import { exitCodes } from "./exit.ts";
 import { someText, someTexts } from "./option.ts";
 
@@ -81,3 +80,32 @@ function addExamples(command: Command, words: string): void {
   if (example !== undefined) command.addHelpText("after", `\nExample: ${example}`);
   for (const each of command.commands) addExamples(each, `${words} ${each.name()}`);
 }
+
+/** One command line for each subcommand without one in its own help, by the subcommand's words. */
+const examples: Readonly<Record<string, string>> = {
+  init: "sudo fleetgate init",
+  run: "fleetgate run",
+  check: "sudo fleetgate check --online",
+  alarms: "sudo fleetgate alarms list",
+  call: 'sudo fleetgate call GetOnlineRobots "{}"',
+  hold: "sudo fleetgate hold cart-17",
+  certs: "sudo fleetgate certs list",
+  "certs list": "sudo fleetgate certs list",
+  "certs show": "sudo fleetgate certs show THUMBPRINT",
+  "certs approve": "sudo fleetgate certs approve THUMBPRINT",
+  "certs reject": "sudo fleetgate certs reject THUMBPRINT",
+  "certs request": "sudo fleetgate certs request --out plant1.csr",
+  "certs import": "sudo fleetgate certs import plant1.pem",
+  "certs renew": "sudo fleetgate certs renew",
+  export: "fleetgate export opcua --help",
+  journal: "sudo fleetgate journal reset",
+  "journal reset": "sudo fleetgate journal reset",
+  "journal to-cluster": "sudo fleetgate journal to-cluster",
+  "journal from-cluster": "sudo fleetgate journal from-cluster",
+  record: "sudo fleetgate record save",
+  passwd: "sudo fleetgate passwd --out /etc/fleetgate/secrets/line2",
+  token: "fleetgate token",
+  simulate: "fleetgate simulate --robots 20 --lively",
+  demo: "fleetgate demo --json",
+  watch: "fleetgate watch opc.tcp://localhost:4840",
+};

@@ -1,11 +1,10 @@
 import { Command } from "commander";
 import type { JsonObject } from "../platform/json.ts";
 import { jsonLine, plain } from "../platform/plain-text.ts";
-import { textOf } from "./answer-fields.ts";
-import { askGateway, outcomeOf } from "./control-client.ts";
-import { type ControlOptions, exitWith, print } from "./control-command.ts";
+import { askGateway, type ControlOptions, exitWith, outcomeOf, print } from "./control-client.ts";
 import { exitCodes } from "./exit.ts";
 import { findSocket, socketOptions } from "./installed.ts";
+import { textOf } from "./readable.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 /** 64 MB are written and synced to a slow disk. */

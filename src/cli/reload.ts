@@ -1,7 +1,6 @@
 import { Command } from "commander";
 import { isJsonObject, type JsonObject } from "../platform/json.ts";
-import { askGateway, CallFailed } from "./control-client.ts";
-import { type ControlOptions, exitWith, print } from "./control-command.ts";
+import { askGateway, CallFailed, type ControlOptions, exitWith, print } from "./control-client.ts";
 import { exitCodes } from "./exit.ts";
 import { findSocket, socketOptions } from "./installed.ts";
 import { stopSignal } from "./stop-signal.ts";

@@ -2,14 +2,11 @@ import { setTimeout as wait } from "node:timers/promises";
 import { Command } from "commander";
 import type { JsonObject } from "../platform/json.ts";
 import { jsonLine } from "../platform/plain-text.ts";
-import { listOf, objectOf, textOf } from "./answer-fields.ts";
-import { askList } from "./control-client.ts";
-import { type ControlOptions, exitWith, print } from "./control-command.ts";
+import { askList, type ControlOptions, exitWith, print } from "./control-client.ts";
 import { exitCodes } from "./exit.ts";
 import { findSocket, socketOptions } from "./installed.ts";
-import { columns } from "./readable.ts";
-import { stopSignal } from "./stop-signal.ts";
-import { endWithReader } from "./unread-output.ts";
+import { columns, listOf, objectOf, textOf } from "./readable.ts";
+import { endWithReader, stopSignal } from "./stop-signal.ts";
 
 /** A gateway that has just started hears of its robots within seconds. */
 const TRIES = 10;

@@ -3,11 +3,10 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { fileProblem } from "../platform/plain-file.ts";
-import { exitWith } from "./control-command.ts";
+import { exitWith } from "./control-client.ts";
 import { exitCodes, NotPossible } from "./exit.ts";
-import { stopSignal } from "./stop-signal.ts";
+import { endWithReader, stopSignal } from "./stop-signal.ts";
 import { openTerminal } from "./terminal.ts";
-import { endWithReader } from "./unread-output.ts";
 
 interface Options {
   readonly user?: string;

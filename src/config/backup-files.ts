@@ -1,8 +1,8 @@
 import { dirname, join, resolve } from "node:path";
 import { type ReadFile, readPlainFile } from "../platform/plain-file.ts";
 import { CREDENTIAL_PREFIX, dataDir, type Environment } from "./environment.ts";
+import { ownAuthority } from "./key-pairs.ts";
 import { namedPaths } from "./named-files.ts";
-import { ownAuthority } from "./own-authority.ts";
 import { readConfigDocument } from "./read-document.ts";
 import { configSchema } from "./schema.ts";
 

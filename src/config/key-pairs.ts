@@ -1,4 +1,5 @@
 import { X509Certificate } from "node:crypto";
+import { dirname, join } from "node:path";
 import { certificateProblem } from "../platform/pem.ts";
 
 /** The key beside each key of the schema that names a certificate. */
@@ -42,4 +43,18 @@ export function revocationListProblem(text: string): string | null {
 /** Each revocation list of a file. */
 export function revocationListsIn(text: string): readonly string[] {
   return text.match(revocationList) ?? [];
+}
+
+/** The CA that `fleetgate init` makes: its certificate beside the gateway's, its key beside the gateway's. */
+export const ownAuthority = { certificate: "gateway-ca.pem", key: "gateway-ca.key" } as const;
+
+/** Where the CA of a certificate would lie. */
+export function authorityBeside(
+  certificateFile: string,
+  keyFile: string,
+): { readonly certificateFile: string; readonly keyFile: string } {
+  return {
+    certificateFile: join(dirname(certificateFile), ownAuthority.certificate),
+    keyFile: join(dirname(keyFile), ownAuthority.key),
+  };
 }

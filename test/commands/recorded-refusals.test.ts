@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { serviceAdvice } from "../../src/cli/error-advice.ts";
+import { serviceAdvice } from "../../src/cli/http-section.ts";
 import type { Source } from "../../src/domain/command.ts";
 import { type ErrorName, type GatewayErrorName, gatewayErrors } from "../../src/domain/errors.ts";
 import {

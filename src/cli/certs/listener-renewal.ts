@@ -1,6 +1,6 @@
 import { readFile, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { authorityBeside } from "../../config/own-authority.ts";
+import { authorityBeside } from "../../config/key-pairs.ts";
 import { isIssuedBy, renewIssued } from "../../platform/certificate-authority.ts";
 import { asOwnerOf } from "../../platform/folder-owner.ts";
 import { belongTogether, certificateProblem } from "../../platform/pem.ts";

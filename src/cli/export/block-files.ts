@@ -1,9 +1,14 @@
 import { programDate, version } from "../../version.ts";
 import { FG_COMMAND } from "./fg-command.ts";
 import { FG_LOAD_STATION, stationTagsOf } from "./fg-load-station.ts";
-import { type Declaration, type FunctionBlock, readFunctionBlock, type Section } from "./function-block.ts";
+import {
+  type Declaration,
+  escaped,
+  type FunctionBlock,
+  readFunctionBlock,
+  type Section,
+} from "./function-block.ts";
 import { sclSource } from "./scl.ts";
-import { escaped } from "./xml.ts";
 
 /** The files of the function blocks by name. The same program writes the same bytes. */
 export function blockFiles(): Readonly<Record<string, string>> {

@@ -52,3 +52,10 @@ function declarationsOf(text: string): readonly Declaration[] {
   if (names === undefined) throw new Error(`not a declaration: ${text}`);
   return names.split(", ").map((name) => ({ name, type, initial, comment }));
 }
+
+const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+/** Text as an attribute or an element has it. */
+export function escaped(text: string): string {
+  return text.replaceAll(/[&<>"]/g, (character) => entities[character] ?? character);
+}

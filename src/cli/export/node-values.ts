@@ -2,8 +2,8 @@ import type { Unit } from "../../northbound/opcua/model/member.ts";
 import type { MethodArgument } from "../../northbound/opcua/model/method.ts";
 import { CEFACT, type SharedProperty } from "../../northbound/opcua/model/properties.ts";
 import type { Text } from "../../northbound/opcua/model/text.ts";
+import { escaped } from "./function-block.ts";
 import { type ArgumentValue, dataTypes } from "./node.ts";
-import { escaped } from "./xml.ts";
 
 const TYPES = "http://opcfoundation.org/UA/2008/02/Types.xsd";
 

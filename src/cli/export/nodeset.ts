@@ -1,6 +1,7 @@
 import { modelHead } from "../../northbound/opcua/fleet-nodeset.ts";
 import type { MethodArgument } from "../../northbound/opcua/model/method.ts";
 import type { Text } from "../../northbound/opcua/model/text.ts";
+import { escaped } from "./function-block.ts";
 import {
   dataTypes,
   type ExportedNode,
@@ -11,7 +12,6 @@ import {
   type VariableFacts,
 } from "./node.ts";
 import { int32Xml, valueXml } from "./node-values.ts";
-import { escaped } from "./xml.ts";
 
 /** The header of the file. */
 export interface NodeSetHeader {

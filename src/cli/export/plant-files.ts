@@ -8,7 +8,7 @@ import { objectTypesOf } from "../../northbound/opcua/model/types.ts";
 import { modelHash } from "../../northbound/opcua/model-hash.ts";
 import { type LayoutOptions, layoutOf, type PlantLayout } from "../../northbound/opcua/plant-layout.ts";
 import { version } from "../../version.ts";
-import { ignitionJson } from "./ignition.ts";
+import { ignitionJson, type Tag, tagsOf } from "./ignition.ts";
 import { instanceNodes, methodFolderNodes } from "./instance-nodes.ts";
 import {
   from,
@@ -24,7 +24,6 @@ import {
 } from "./make-node.ts";
 import type { ExportedNode, NodeGroup, Reference } from "./node.ts";
 import { nodeSetXml } from "./nodeset.ts";
-import { type Tag, tagsOf } from "./tag.ts";
 
 /** The contents of files by name. */
 export type Files = Readonly<Record<string, Iterable<string>>>;

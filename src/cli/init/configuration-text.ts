@@ -1,7 +1,7 @@
 import { isIPv6 } from "node:net";
 import { basename } from "node:path";
 import { parse } from "yaml";
-import { ownAuthority } from "../../config/own-authority.ts";
+import { ownAuthority } from "../../config/key-pairs.ts";
 import { installed } from "../installed.ts";
 import { type Given, listOf, outerHosts } from "./questions.ts";
 

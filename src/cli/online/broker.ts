@@ -5,8 +5,7 @@ import { type BrokerTrial, type TopicTrial, tryBroker } from "../../northbound/m
 import type { Clock } from "../../platform/clock.ts";
 import { connectFault } from "../../platform/connect-fault.ts";
 import { messageOf } from "../../platform/error-text.ts";
-import type { Endpoint } from "./endpoints.ts";
-import { ok, type Part, skipped, TRY_MS, wrong } from "./part.ts";
+import { type Endpoint, ok, type Part, skipped, TRY_MS, wrong } from "./endpoints.ts";
 
 const ACL_PAGE = "mqtt.md (A broker of the plant) has the broker's rules";
 

@@ -10,9 +10,8 @@ import type { Fault, ReadOutcome } from "../../cluster/etcd/outcome.ts";
 import { type ClusterOptions, keyPrefix } from "../../cluster/options.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
-import { etcdKey } from "./endpoints.ts";
+import { etcdKey, ok, type Part, skipped, TRY_MS, wrong } from "./endpoints.ts";
 import { clocksPart, syncPart, tryMembers } from "./members.ts";
-import { ok, type Part, skipped, TRY_MS, wrong } from "./part.ts";
 
 /** A date of HTTP has whole seconds. */
 const HALF_SECOND_MS = 500;

@@ -6,7 +6,7 @@ import { differingSections } from "../../config/shared-sections.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import { isJsonObject } from "../../platform/json.ts";
 import { version } from "../../version.ts";
-import { ok, type Part, skipped, TRY_MS, wrong } from "./part.ts";
+import { ok, type Part, skipped, TRY_MS, wrong } from "./endpoints.ts";
 
 const LOOK_MS = 250;
 /** As that of the alarm CLOCK_SKEW. */

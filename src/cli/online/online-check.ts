@@ -20,9 +20,8 @@ import { isCode } from "../../platform/socket-probe.ts";
 import { LEAST_FREE_BYTES } from "../../platform/store.ts";
 import { within } from "../../platform/within.ts";
 import { tryPlantBroker } from "./broker.ts";
-import { type Endpoint, endpointsOf } from "./endpoints.ts";
+import { type Endpoint, endpointsOf, ok, type Part, skipped, TRY_MS, wrong } from "./endpoints.ts";
 import { tryEtcd } from "./etcd.ts";
-import { ok, type Part, skipped, TRY_MS, wrong } from "./part.ts";
 import { clockPart, tryKey, tryMissions } from "./service.ts";
 import { tryWire, type Wire } from "./wires.ts";
 

@@ -1,7 +1,7 @@
 import type { Config } from "../../config/load.ts";
 import { tryStream, tryToken } from "../../fleet/trial/stream-trial.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { ok, type Part, skipped, TRY_MS, wrong } from "./part.ts";
+import { ok, type Part, skipped, TRY_MS, wrong } from "./endpoints.ts";
 
 /** Beyond it the gateway raises CLOCK_SKEW (docs/troubleshoot.md, A clock is wrong). */
 const MOST_SKEW_MS = 2_000;

@@ -7,8 +7,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { connectFaultOf, lateError } from "../../platform/connect-fault.ts";
 import { type TlsTrial, tryTls } from "../../platform/tls-trial.ts";
 import { within } from "../../platform/within.ts";
-import type { Endpoint } from "./endpoints.ts";
-import { ok, type Part, skipped, TRY_MS, wrong } from "./part.ts";
+import { type Endpoint, ok, type Part, skipped, TRY_MS, wrong } from "./endpoints.ts";
 
 /** The result of connecting to an endpoint. */
 export interface Wire {

@@ -7,14 +7,12 @@ import { systemClock } from "../../platform/clock.ts";
 import { isJsonObject, type JsonObject } from "../../platform/json.ts";
 import { fileProblem } from "../../platform/plain-file.ts";
 import { jsonLine, plain } from "../../platform/plain-text.ts";
-import { askGateway, CallFailed, outcomeOf } from "../control-client.ts";
-import type { ControlOptions } from "../control-command.ts";
+import { askGateway, CallFailed, type ControlOptions, outcomeOf } from "../control-client.ts";
 import { exitCodes, fail, malformed, statusCodes } from "../exit.ts";
 import { findSocket, type GatewayLocation, installed, socketOptions } from "../installed.ts";
 import { positive } from "../option.ts";
 import { localTime } from "../readable.ts";
-import { stopSignal } from "../stop-signal.ts";
-import { endWithReader } from "../unread-output.ts";
+import { endWithReader, stopSignal } from "../stop-signal.ts";
 import { clusterLine, headline, statusLines } from "./status-text.ts";
 
 interface Options extends ControlOptions {

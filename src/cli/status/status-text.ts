@@ -1,7 +1,17 @@
 import { isJsonObject, type JsonObject } from "../../platform/json.ts";
 import { alarmRows } from "../alarms.ts";
-import { listOf, numberOf, objectOf, textOf, textsOf } from "../answer-fields.ts";
-import { columns, duration, first, localTime, size } from "../readable.ts";
+import {
+  columns,
+  duration,
+  first,
+  listOf,
+  localTime,
+  numberOf,
+  objectOf,
+  size,
+  textOf,
+  textsOf,
+} from "../readable.ts";
 
 const MOST_ROBOTS = 10;
 const MOST_ALARMS = 10;

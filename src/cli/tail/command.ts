@@ -7,15 +7,19 @@ import { systemClock } from "../../platform/clock.ts";
 import { isJsonObject, type JsonObject } from "../../platform/json.ts";
 import { jsonLine, plain } from "../../platform/plain-text.ts";
 import { readJson } from "../../platform/strict-json.ts";
-import { numberOf, objectOf, textOf } from "../answer-fields.ts";
-import { asRead, CallFailed, callFailed, outcomeOf } from "../control-client.ts";
-import { type ControlOptions, exitWith } from "../control-command.ts";
+import {
+  asRead,
+  CallFailed,
+  type ControlOptions,
+  callFailed,
+  exitWith,
+  outcomeOf,
+} from "../control-client.ts";
 import { exitCodes, malformed } from "../exit.ts";
 import { findSocket, socketOptions } from "../installed.ts";
 import { someTexts } from "../option.ts";
-import { localTime } from "../readable.ts";
-import { stopSignal } from "../stop-signal.ts";
-import { endWithReader } from "../unread-output.ts";
+import { localTime, numberOf, objectOf, textOf } from "../readable.ts";
+import { endWithReader, stopSignal } from "../stop-signal.ts";
 
 /** The gateway sends a sign of life every 5 s. */
 const SILENCE_MS = 15_000;

@@ -1,12 +1,11 @@
 import { alarms } from "./de/alarms.ts";
 import { commanding } from "./de/commanding.ts";
-import { floor } from "./de/floor.ts";
+import { floor, robot } from "./de/floor.ts";
 import { lists } from "./de/lists.ts";
 import { page } from "./de/page.ts";
 import { plant } from "./de/plant.ts";
-import { robot } from "./de/robot.ts";
 import { words } from "./de/words.ts";
-import type { Spoken } from "./spoken.ts";
+import type { Spoken } from "./texts.ts";
 
 export const german: Spoken = {
   language: "de",

@@ -1,9 +1,8 @@
 import { commanding } from "./en/commanding.ts";
-import { floor } from "./en/floor.ts";
+import { floor, robot } from "./en/floor.ts";
 import { lists } from "./en/lists.ts";
 import { page } from "./en/page.ts";
 import { plant } from "./en/plant.ts";
-import { robot } from "./en/robot.ts";
 
 /** The English texts: their keys and names are those of every language. */
 export const en = { ...page, ...floor, ...robot, ...commanding, ...lists, ...plant } as const;

@@ -6,9 +6,7 @@ import { alarmCounts, alarmEmphasis, alarmState, concernedText, whyNotAcknowledg
 import { alarmManualAddress, robotAddress } from "../route.ts";
 import { alarmTexts, say, word } from "../texts/texts.ts";
 import { usePage } from "./context.ts";
-import { Icon } from "./icons.tsx";
-import { Ago, Empty, Link, TimeZone, Word } from "./parts.tsx";
-import { Says } from "./says.tsx";
+import { Ago, Empty, Icon, Link, Says, TimeZone, Word } from "./parts.tsx";
 import { useSecondStep } from "./second-step.tsx";
 
 /** All alarms: what nobody has acknowledged comes first. */

@@ -2,15 +2,14 @@ import type { ComponentChild } from "preact";
 import type { Command, PendingCommand } from "../../northbound/web/api/command.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import { type Asked, commandOf, missionIdOf, withLog } from "../commanding/asked.ts";
+import { makesMission, progressText } from "../fleet/command-words.ts";
 import { commandKey } from "../fleet/fleet.ts";
-import { makesMission, progressText } from "../fleet/mission-progress.ts";
 import { whyText } from "../fleet/words.ts";
 import { codesManualAddress, commandAddress } from "../route.ts";
 import { say, word } from "../texts/texts.ts";
 import { timeOfDay } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
-import { Link } from "./parts.tsx";
-import { Says } from "./says.tsx";
+import { Link, Says } from "./parts.tsx";
 
 const MOST_SHOWN = 5;
 /** So long a command is shown here whose outcome is known: the log has all. */

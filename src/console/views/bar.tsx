@@ -2,8 +2,7 @@ import { useSignal } from "@preact/signals";
 import { say, word } from "../texts/texts.ts";
 import { timeOfDay } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
-import { Icon } from "./icons.tsx";
-import { LanguageSwitch } from "./language-switch.tsx";
+import { Icon } from "./parts.tsx";
 
 /** The line above all views: which gateway, whether its values are live, and who is logged in. */
 export function Bar() {
@@ -88,5 +87,16 @@ function LoggedIn() {
       </button>
       {problem.value !== "" && <span role="alert"> {say("logOut.failed", { problem: problem.value })}</span>}
     </p>
+  );
+}
+
+/** Loads the page again in the other language. */
+export function LanguageSwitch() {
+  const { changeLanguage } = usePage();
+  return (
+    <button type="button" class="quiet language" lang={say("language.code")} onClick={changeLanguage}>
+      <span aria-hidden="true">{say("language")}</span>
+      <span class="unseen">{say("language.label")}</span>
+    </button>
   );
 }

@@ -9,9 +9,8 @@ import { put } from "../api.ts";
 import { say } from "../texts/texts.ts";
 import type { Moment } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
-import { Password, Table, type TableRow, Time, Word } from "./parts.tsx";
+import { Password, Says, Table, type TableRow, Time, Word } from "./parts.tsx";
 import { Confirmed, usePolled } from "./polled.tsx";
-import { Says } from "./says.tsx";
 
 /** A certificate that is to be decided on. */
 interface Chosen {

@@ -6,8 +6,7 @@ import { alarmTexts, say, word } from "../texts/texts.ts";
 import { Commanding } from "./commanding.tsx";
 import { usePage } from "./context.ts";
 import type { Press } from "./go-to.tsx";
-import { Icon } from "./icons.tsx";
-import { Link, Word } from "./parts.tsx";
+import { Icon, Link, Word } from "./parts.tsx";
 import { firstText, MainFacts } from "./robot-facts.tsx";
 import { takeFocus } from "./take-focus.ts";
 

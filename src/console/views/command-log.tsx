@@ -1,14 +1,19 @@
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import type { Command, Commands } from "../../northbound/web/api/command.ts";
 import { get } from "../api.ts";
-import { commandWord, operationText, saysText, sourceText } from "../fleet/command-words.ts";
+import {
+  commandWord,
+  makesMission,
+  operationText,
+  progressText,
+  saysText,
+  sourceText,
+} from "../fleet/command-words.ts";
 import { commandKey, MOST_COMMANDS, withCommands } from "../fleet/fleet.ts";
-import { makesMission, progressText } from "../fleet/mission-progress.ts";
 import { type CommandFilter, commandAddress, robotAddress } from "../route.ts";
 import { say } from "../texts/texts.ts";
 import { usePage } from "./context.ts";
-import { Ago, Link, Table, Time, Word } from "./parts.tsx";
-import { Says } from "./says.tsx";
+import { Ago, Link, Says, Table, Time, Word } from "./parts.tsx";
 
 /** The newest commands first: those in the gateway's memory, and those of the stream. */
 export function CommandLog(props: {

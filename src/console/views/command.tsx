@@ -3,8 +3,7 @@ import { commandWord, meaningText, operationText, sourceText } from "../fleet/co
 import { codesManualAddress, robotAddress } from "../route.ts";
 import { say, word } from "../texts/texts.ts";
 import { useCommands } from "./command-log.tsx";
-import { Ago, Card, Link, Table, Time, TimeZone, Word } from "./parts.tsx";
-import { Says } from "./says.tsx";
+import { Ago, Card, Link, Says, Table, Time, TimeZone, Word } from "./parts.tsx";
 
 /** All stages of one command. */
 export function Command({ commandKey }: { readonly commandKey: string }) {

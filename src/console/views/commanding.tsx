@@ -3,9 +3,8 @@ import type { Holders } from "../../northbound/web/api/hold.ts";
 import type { Rights } from "../../northbound/web/api/rights.ts";
 import type { Pause as PausePlan, Robot } from "../../northbound/web/api/robot.ts";
 import { get, put } from "../api.ts";
-import { actionsOf, basisOf, missionUnderWay } from "../commanding/actions.ts";
+import { actionsOf, basisOf, type HoldAction, holdActions, missionUnderWay } from "../commanding/actions.ts";
 import { isUnderWay } from "../commanding/asked.ts";
-import { type HoldAction, holdActions } from "../commanding/holds.ts";
 import type { KnownRobot } from "../fleet/fleet.ts";
 import type { IconName } from "../icon-paths.ts";
 import { sendAddress } from "../route.ts";
@@ -13,10 +12,8 @@ import { say } from "../texts/texts.ts";
 import { AskedList } from "./asked-list.tsx";
 import { usePage } from "./context.ts";
 import { GoTo, type Press, useGoTo } from "./go-to.tsx";
-import { Icon } from "./icons.tsx";
-import { Link } from "./parts.tsx";
-import { type Intent, useSecondStep } from "./second-step.tsx";
-import { useNotice } from "./use-notice.ts";
+import { Icon, Link } from "./parts.tsx";
+import { type Intent, useNotice, useSecondStep } from "./second-step.tsx";
 import { isAllowed, useRights } from "./use-rights.ts";
 
 /** A user who must stop a robot learns soon that this page cannot. */

@@ -5,9 +5,8 @@ import { type CommandFilter, commandsAddress } from "../route.ts";
 import { say, word } from "../texts/texts.ts";
 import { CommandLog, isWanted } from "./command-log.tsx";
 import { usePage } from "./context.ts";
-import { Icon } from "./icons.tsx";
 import { viewLater } from "./later.tsx";
-import { TimeZone } from "./parts.tsx";
+import { Icon, TimeZone } from "./parts.tsx";
 
 const LatencyHours = viewLater(() => import("./trends.tsx").then((module) => module.LatencyHours));
 

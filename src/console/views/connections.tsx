@@ -1,12 +1,10 @@
 import type { Connection, Connections as Facts } from "../../northbound/web/api/connection.ts";
 import { figuresText, leftWord } from "../fleet/words.ts";
 import type { Emphasis } from "../floor/scene.ts";
-import type { PlainKey } from "../texts/spoken.ts";
-import { numberText, say, word } from "../texts/texts.ts";
+import { numberText, type PlainKey, say, word } from "../texts/texts.ts";
 import { Certificates } from "./certificates.tsx";
-import { Ago, Table, Time, TimeZone, Word } from "./parts.tsx";
+import { Ago, Says, Table, Time, TimeZone, Word } from "./parts.tsx";
 import { Confirmed, usePolled } from "./polled.tsx";
-import { Says } from "./says.tsx";
 
 /** The connections of the gateway to others, and what will end. */
 export function Connections() {

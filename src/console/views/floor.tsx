@@ -14,8 +14,7 @@ import { ChosenRobot } from "./chosen-robot.tsx";
 import { usePage } from "./context.ts";
 import { FloorDrawing } from "./floor-drawing.tsx";
 import type { Press } from "./go-to.tsx";
-import { Icon } from "./icons.tsx";
-import { Link, Word } from "./parts.tsx";
+import { Icon, Link, Word } from "./parts.tsx";
 import { RobotList } from "./robot-list.tsx";
 
 /** Where the robots are, as a drawing and as a list. The chosen robot stands beside the map. */

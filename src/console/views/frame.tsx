@@ -1,17 +1,18 @@
-import { tagAddress } from "../route.ts";
+import { useSignal, useSignalEffect } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { needsSomebody } from "../fleet/words.ts";
+import type { IconName } from "../icon-paths.ts";
+import { manualAddress, type Route, tagAddress } from "../route.ts";
 import type { Store } from "../store.ts";
-import { say } from "../texts/texts.ts";
+import { type PlainKey, say } from "../texts/texts.ts";
 import { timeOfDay, wallTimeMs } from "../trust/time-text.ts";
 import { Alarms } from "./alarms.tsx";
-import { Bar } from "./bar.tsx";
+import { Bar, LanguageSwitch } from "./bar.tsx";
 import { usePage } from "./context.ts";
 import { Floor } from "./floor.tsx";
 import { viewLater } from "./later.tsx";
-import { LogIn } from "./log-in.tsx";
-import { Empty, Link } from "./parts.tsx";
-import { Rail } from "./rail.tsx";
+import { Empty, Icon, Link, Password, Says } from "./parts.tsx";
 import { Robot } from "./robot.tsx";
-import { Says } from "./says.tsx";
 
 const Command = viewLater(() => import("./command.tsx").then((module) => module.Command), "command");
 const Commands = viewLater(() => import("./commands.tsx").then((module) => module.Commands), "rail.commands");
@@ -136,4 +137,116 @@ function View() {
 
 function Nothing() {
   return <h1>{say("nothing")}</h1>;
+}
+
+/** A view of the navigation. `views` are those whose pages belong to it. */
+interface Item {
+  readonly to: string;
+  readonly name: PlainKey;
+  readonly icon: IconName;
+  readonly views: ReadonlyArray<Route["view"]>;
+}
+
+const first: readonly Item[] = [
+  { to: "/", name: "rail.floor", icon: "floor", views: ["floor", "robot", "send"] },
+  { to: "/alarms", name: "rail.alarms", icon: "alarms", views: ["alarms"] },
+  { to: "/commands", name: "rail.commands", icon: "commands", views: ["commands", "command"] },
+  { to: "/stations", name: "rail.stations", icon: "stations", views: ["stations"] },
+];
+/** On a telephone behind *More*. */
+const others: readonly Item[] = [
+  { to: "/tags", name: "rail.tags", icon: "tags", views: ["tags", "tag"] },
+  { to: "/connections", name: "rail.connections", icon: "connections", views: ["connections"] },
+];
+const simulator: Item = { to: "/simulator", name: "rail.simulator", icon: "simulator", views: ["simulator"] };
+
+/** The views: beside the page, and below it on a telephone. */
+function Rail() {
+  const { store, route } = usePage();
+  const isMoreShown = useSignal(false);
+  useSignalEffect(() => {
+    if (route.value) isMoreShown.value = false;
+  });
+  const { view } = route.value;
+  const listed = store.isLive.value ? store.fleet.value?.alarms : undefined;
+  const waiting = listed === undefined ? 0 : needsSomebody(listed);
+  const more = store.fleet.value?.hasSimulator === true ? [...others, simulator] : others;
+  const link = ({ to, name, icon, views }: Item) => (
+    <Link key={to} to={to} current={views.includes(view)}>
+      <Icon name={icon} />
+      {say(name)}
+      {to === "/alarms" && waiting > 0 && (
+        <span class="badge while-live">
+          {waiting}
+          <span class="unseen"> {say("rail.unacknowledged")}</span>
+        </span>
+      )}
+    </Link>
+  );
+  return (
+    <nav class="rail" aria-label={say("rail")}>
+      {first.map(link)}
+      <button
+        type="button"
+        class="more"
+        aria-expanded={isMoreShown.value}
+        onClick={() => {
+          isMoreShown.value = !isMoreShown.peek();
+        }}
+      >
+        <Icon name="more" />
+        {say("rail.more")}
+      </button>
+      <div class={isMoreShown.value ? "more-items shown" : "more-items"}>
+        {more.map(link)}
+        <a href={manualAddress}>
+          <Icon name="manual" />
+          {say("rail.manual")}
+        </a>
+      </div>
+    </nav>
+  );
+}
+
+/** The page of a gateway with users until somebody has logged in. */
+function LogIn({ reason }: { readonly reason: string }) {
+  const { logIn } = usePage();
+  const isBegun = useSignal(false);
+  const problem = useSignal("");
+  const user = useRef<HTMLInputElement>(null);
+  const password = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => user.current?.focus(), []);
+  const send = async (event: SubmitEvent) => {
+    event.preventDefault();
+    if (isBegun.peek()) return;
+    isBegun.value = true;
+    problem.value = "";
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    problem.value = (await logIn(`${form.get("user")}`, `${form.get("password")}`)) ?? "";
+    isBegun.value = false;
+    if (problem.peek() !== "") password.current?.select();
+  };
+  return (
+    <form class="log-in" aria-label={say("logIn.title")} onSubmit={(event) => void send(event)}>
+      <h1>{say("logIn.title")}</h1>
+      {reason !== "" && (
+        <p class="says" role="status">
+          {reason}
+        </p>
+      )}
+      <label>
+        {say("logIn.user")} <input ref={user} name="user" autocomplete="username" maxLength={64} required />
+      </label>
+      <Password label={say("logIn.password")} field={password} />
+      {problem.value !== "" && (
+        <p class="alert alarm" role="alert">
+          {say("logIn.failed", { problem: problem.value })}
+        </p>
+      )}
+      <button type="submit" class="primary" disabled={isBegun.value}>
+        {say("logIn.title")}
+      </button>
+      <LanguageSwitch />
+    </form>
+  );
 }

@@ -6,7 +6,7 @@ import { byName, hasWords } from "../fleet/list.ts";
 import { pointName } from "../fleet/maps.ts";
 import { say } from "../texts/texts.ts";
 import { usePage } from "./context.ts";
-import { Icon } from "./icons.tsx";
+import { Icon } from "./parts.tsx";
 import type { Intent } from "./second-step.tsx";
 import { takeFocus } from "./take-focus.ts";
 import { useCheck } from "./use-check.ts";

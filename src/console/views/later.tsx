@@ -1,8 +1,7 @@
 import { signal } from "@preact/signals";
 import type { ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
-import type { PlainKey } from "../texts/spoken.ts";
-import { say } from "../texts/texts.ts";
+import { type PlainKey, say } from "../texts/texts.ts";
 
 /**
  * A view whose code is loaded when it is first shown: most pages do not need it, and the first page loads

@@ -2,12 +2,11 @@ import { computed } from "@preact/signals";
 import type { ComponentChild, ComponentChildren, RefObject } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Emphasis } from "../floor/scene.ts";
-import type { IconName } from "../icon-paths.ts";
+import { type IconName, iconPaths } from "../icon-paths.ts";
 import type { Store } from "../store.ts";
-import { say } from "../texts/texts.ts";
+import { formOf, say, type TextKey, type Values } from "../texts/texts.ts";
 import { agoText, dateAndTime, elapsedMs, timeOfDay } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
-import { Icon } from "./icons.tsx";
 
 /** A link within the page. */
 export function Link(props: {
@@ -215,5 +214,21 @@ export function ShortId({ id }: { readonly id: string }) {
     <span class="id" title={id}>
       {id.slice(0, SHORT_ID)}…
     </span>
+  );
+}
+
+/** A text whose values may be elements, as links. */
+export function Says<Key extends TextKey>(props: { readonly of: Key } & Values<Key, ComponentChild>) {
+  const values: Readonly<Record<string, ComponentChild>> = props;
+  const parts = formOf(props.of, values.count).split(/\{(\w+)\}/);
+  return <>{parts.map((part, at) => (at % 2 === 0 ? part : values[part]))}</>;
+}
+
+/** A picture beside a word, or of a button that has a name. */
+export function Icon({ name }: { readonly name: IconName }) {
+  return (
+    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+      <path d={iconPaths[name]} />
+    </svg>
   );
 }

@@ -15,9 +15,7 @@ import {
   wallTimeMs,
 } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
-import { Icon } from "./icons.tsx";
-import { Charge, Link, Time } from "./parts.tsx";
-import { Says } from "./says.tsx";
+import { Charge, Icon, Link, Says, Time } from "./parts.tsx";
 
 const A_DAY_MS = 86_400_000;
 

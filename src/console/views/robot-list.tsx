@@ -9,9 +9,7 @@ import { robotAddress } from "../route.ts";
 import { say } from "../texts/texts.ts";
 import type { Moment } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
-import { Icon } from "./icons.tsx";
-import { Empty, Link, Word } from "./parts.tsx";
-import { Says } from "./says.tsx";
+import { Empty, Icon, Link, Says, Word } from "./parts.tsx";
 
 /** Of a block of rows: with larger blocks, more than a screenful would be laid out. */
 const BLOCK_ROWS = 20;

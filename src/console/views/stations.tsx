@@ -10,9 +10,7 @@ import type { Emphasis } from "../floor/scene.ts";
 import { robotAddress } from "../route.ts";
 import { numberText, say, word } from "../texts/texts.ts";
 import { usePage } from "./context.ts";
-import { Icon } from "./icons.tsx";
-import { Ago, Empty, Link, Time, Word } from "./parts.tsx";
-import { Says } from "./says.tsx";
+import { Ago, Empty, Icon, Link, Says, Time, Word } from "./parts.tsx";
 import { useSecondStep } from "./second-step.tsx";
 
 /** The stations of the plant: who is there, who comes, and who has a robot leased. */

@@ -8,8 +8,7 @@ import { robotAddress, type TagFilter, tagAddress, tagsAddress } from "../route.
 import { inLanguage, say } from "../texts/texts.ts";
 import type { Moment } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
-import { Icon } from "./icons.tsx";
-import { Ago, Empty, Link, Table, Time, TimeZone, Word } from "./parts.tsx";
+import { Ago, Empty, Icon, Link, Table, Time, TimeZone, Word } from "./parts.tsx";
 import { Confirmed, usePolled } from "./polled.tsx";
 
 /** The shown page of a search; another search begins with its first page. */

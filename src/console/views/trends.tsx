@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import type { BatteryTrend, LatencyTrend } from "../../northbound/web/api/trend.ts";
 import { get } from "../api.ts";
-import { tokenColour } from "../floor/palette.ts";
+import { tokenColour } from "../floor/sprites.ts";
 import {
   batterySeries,
   latencySeries,
@@ -17,7 +17,7 @@ import { usePage } from "./context.ts";
 import { Time } from "./parts.tsx";
 import "uplot/dist/uPlot.min.css";
 import { numberText, say } from "../texts/texts.ts";
-import { Says } from "./says.tsx";
+import { Says } from "./parts.tsx";
 
 const LOOK_MS = 30_000;
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { activateNextOfListeners, makeNextOfListeners } from "../../../src/cli/certs/listener-renewal.ts";
-import { ownAuthority } from "../../../src/config/own-authority.ts";
+import { ownAuthority } from "../../../src/config/key-pairs.ts";
 import {
   createAuthority,
   isIssuedBy,

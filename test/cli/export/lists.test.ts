@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { ignitionJson } from "../../../src/cli/export/ignition.ts";
+import { ignitionJson, type Tag } from "../../../src/cli/export/ignition.ts";
 import { cell, tagsCsv } from "../../../src/cli/export/plant-files.ts";
-import type { Tag } from "../../../src/cli/export/tag.ts";
 
 const tag: Tag = {
   nodeId: "nsu=urn:fleetgate:fleet;s=Robots.a.Battery.ChargePercent",

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Part } from "../../../src/cli/online/endpoints.ts";
 import { alarmsPart, clusterPart, memberPart } from "../../../src/cli/online/etcd.ts";
-import type { Part } from "../../../src/cli/online/part.ts";
 import type { MemberStatus } from "../../../src/cluster/etcd/client.ts";
 import type { KeyedCertificate } from "../../../src/platform/keyed-certificate.ts";
 import { createCa, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";

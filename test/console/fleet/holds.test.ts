@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { basisOf } from "../../../src/console/commanding/actions.ts";
-import { holdActions } from "../../../src/console/commanding/holds.ts";
+import { basisOf, holdActions } from "../../../src/console/commanding/actions.ts";
 import type { Rights } from "../../../src/northbound/web/api/rights.ts";
 import { standingRobot } from "../standing-robot.ts";
 

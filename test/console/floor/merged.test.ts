@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { merged } from "../../../src/console/floor/merged.ts";
-import type { FloorPoint } from "../../../src/console/floor/scene.ts";
+import { type FloorPoint, merged } from "../../../src/console/floor/scene.ts";
 
 const row = Array.from(
   { length: 40 },

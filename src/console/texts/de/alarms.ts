@@ -1,4 +1,4 @@
-import type { AlarmTexts } from "../spoken.ts";
+import type { AlarmTexts } from "../texts.ts";
 
 /** Usual cause and advice of each alarm, and what robots do meanwhile. */
 export const alarms: Readonly<Record<string, AlarmTexts>> = {
