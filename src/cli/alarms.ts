@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { nearest } from "../config/nearest.ts";
+import { nearest } from "../config/issues.ts";
 import type { JsonObject } from "../platform/json.ts";
 import { jsonLine, plain } from "../platform/plain-text.ts";
 import { askGateway, askList, type ControlOptions, exitWith, outcomeOf, print } from "./control-client.ts";

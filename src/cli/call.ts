@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { text as readAll } from "node:stream/consumers";
 import { Command } from "commander";
-import { nearest } from "../config/nearest.ts";
+import { nearest } from "../config/issues.ts";
 import type { Problem } from "../contracts/operation.ts";
 import type { DescribedOperation } from "../contracts/operation-manual.ts";
 import type { Outcome } from "../domain/outcome.ts";

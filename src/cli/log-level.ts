@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { nearest } from "../config/nearest.ts";
+import { nearest } from "../config/issues.ts";
 import type { JsonObject } from "../platform/json.ts";
 import { logLevels } from "../platform/log.ts";
 import { jsonLine } from "../platform/plain-text.ts";

@@ -1,4 +1,4 @@
-import { judgingMs, wrongClock } from "../platform/build-date.ts";
+import { judgingMs, wrongClock } from "../platform/clock-watch.ts";
 import { readBuild } from "../version.ts";
 
 /** Why this machine's clock is wrong; null: it may be right. */

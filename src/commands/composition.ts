@@ -14,19 +14,18 @@ import { createHoldStore } from "./holds/hold-store.ts";
 import type { Execution } from "./intake/request.ts";
 import { createIntakeChecks, type Guards, refuseUnknown, SERVICE_PICKS } from "./intake-checks.ts";
 import type { Job } from "./job.ts";
-import { watchJournal } from "./journal/watched-journal.ts";
+import { watchJournal } from "./journal/journal.ts";
 import { createLeaseControl } from "./leases/lease-control.ts";
 import { createLeaseEvents } from "./leases/lease-events.ts";
 import { createLeaseRules } from "./leases/lease-rules.ts";
 import { createOutcomeRecords } from "./outcome-records.ts";
-import { createOwnStops, type OwnStops } from "./own-stops.ts";
+import { createOwnStops, createStopsElsewhere, type OwnStops, type StopsElsewhere } from "./own-stops.ts";
 import type { DispatcherParts, Shared } from "./parts.ts";
 import { createPermitControl } from "./permits/permit-control.ts";
 import { type CommandReport, createReport } from "./report.ts";
 import { createCalls } from "./robot-queues/calls.ts";
 import { createQueueRunner, type QueueRunner } from "./robot-queues/queue-runner.ts";
 import { createRecording, createSeeking } from "./robot-queues/recording.ts";
-import { createStopsElsewhere, type StopsElsewhere } from "./stops-elsewhere.ts";
 
 /** The files of this module, joined. */
 export interface Composition

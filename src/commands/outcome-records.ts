@@ -5,8 +5,8 @@ import { noLaterThan } from "../platform/within.ts";
 import type { Job } from "./job.ts";
 import type { JournalRecord } from "./journal/journal.ts";
 import { withoutRecord } from "./own-refusals.ts";
+import type { StopsElsewhere } from "./own-stops.ts";
 import type { Shared } from "./parts.ts";
-import type { StopsElsewhere } from "./stops-elsewhere.ts";
 
 interface OutcomeRecordParts extends Pick<Shared, "journal" | "areRecordsLost" | "shared" | "clock" | "log"> {
   readonly stopsElsewhere: Pick<StopsElsewhere, "repeatFor">;

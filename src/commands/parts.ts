@@ -16,8 +16,7 @@ import type { AuditSink } from "./audit/audit.ts";
 import type { AuditLines } from "./audit/missing-records.ts";
 import type { FleetLink } from "./fleet-link.ts";
 import type { Job } from "./job.ts";
-import type { Journal } from "./journal/journal.ts";
-import type { WatchedJournal } from "./journal/watched-journal.ts";
+import type { Journal, WatchedJournal } from "./journal/journal.ts";
 import type { DispatcherOptions, Rights, StationOptions } from "./options.ts";
 
 /** What the configuration, and the start of the program, say of commands. */

@@ -1,6 +1,6 @@
 import { fences } from "../cluster/protocol/unled.ts";
 import type { EtcdSight } from "../cluster/store/etcd-health.ts";
-import { differingSections } from "../config/shared-sections.ts";
+import { differingSections } from "../config/settings.ts";
 import type { StateAlarm } from "../contracts/alarms.ts";
 import type { ClusterView, MemberFacts, OtherMember, Takeover } from "../contracts/cluster.ts";
 import { type AlarmCode, ofGateway } from "../domain/alarm.ts";

@@ -16,8 +16,13 @@ import { createMemberJournal, type MemberJournal } from "../commands/journal/mem
 import { holdIn, startIn } from "../commands/journal/stored-record.ts";
 import type { Config } from "../config/load.ts";
 import type { SharedClients } from "../contracts/client-certificates.ts";
-import type { ClusterView, MemberFacts, RobotStop, SharedCommands } from "../contracts/cluster.ts";
-import type { HandoverReport } from "../contracts/handover.ts";
+import type {
+  ClusterView,
+  HandoverReport,
+  MemberFacts,
+  RobotStop,
+  SharedCommands,
+} from "../contracts/cluster.ts";
 import type { Outbox } from "../delivery/outbox/outbox.ts";
 import { createMemberTickets, type TicketStore } from "../northbound/opcua/commands/ticket-store.ts";
 import type { RandomSource } from "../platform/backoff.ts";

@@ -1,14 +1,17 @@
 import { randomUUID } from "node:crypto";
 import type { AuditSink } from "../commands/audit/audit.ts";
 import type { HandoverSteps } from "../commands/handover.ts";
-import type { ClusterMember, ClusterView, OtherMember, Takeover } from "../contracts/cluster.ts";
 import type {
+  ClusterMember,
+  ClusterView,
   HandoverAnswer,
   HandoverControl,
   HandoverLeg,
   HandoverReport,
   HandoverRequest,
-} from "../contracts/handover.ts";
+  OtherMember,
+  Takeover,
+} from "../contracts/cluster.ts";
 import { holderName } from "../domain/hold.ts";
 import { type Clock, every, sleep } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";

@@ -1,9 +1,8 @@
 import type { RunningConfig } from "../config/load.ts";
 import type { ClientCertificates } from "../contracts/client-certificates.ts";
-import type { FenceControl } from "../contracts/cluster.ts";
-import type { HandoverControl } from "../contracts/handover.ts";
+import type { FenceControl, HandoverControl } from "../contracts/cluster.ts";
 import type { Sink } from "../contracts/link.ts";
-import { stopRequest } from "../fleet/stop-request.ts";
+import { stopRequest } from "../fleet/operations/request.ts";
 import { isOpenAccess } from "../northbound/web/access/access.ts";
 import type { WebCommands } from "../northbound/web/commands.ts";
 import { createControlServer } from "../northbound/web/control-server.ts";

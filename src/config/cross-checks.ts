@@ -1,7 +1,7 @@
 import type { Catalogue } from "../contracts/operation.ts";
 import { QUALITY_TICK_MS } from "../domain/detection.ts";
 import { type Finding, together, unwise, wrong } from "./finding.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "./issues.ts";
 import type { ConfigFile } from "./schema.ts";
 import { alarmsFindings } from "./sections/alarms.ts";
 import { clusterFindings } from "./sections/cluster-checks.ts";

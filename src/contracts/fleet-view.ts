@@ -1,4 +1,7 @@
 import type { StateChange } from "../domain/change.ts";
+import type { Coded } from "../domain/coded.ts";
+import type { Conveyor } from "../domain/conveyor.ts";
+import type { MissionStateName } from "../domain/mission.ts";
 import type { Quality } from "../domain/quality.ts";
 import type { Family, RobotId } from "../domain/robot.ts";
 
@@ -41,4 +44,14 @@ export interface PlaceAge {
   readonly ageMs: number;
   /** Whether the newest list has the robot. */
   readonly isListed: boolean;
+}
+
+/**
+ * The last published state of a robot in earlier runs, so that the first message of this run shows what
+ * happened meanwhile. Null: nothing is known of the robot.
+ */
+export interface PublishedBefore {
+  /** The states of its missions, by mission id. */
+  missions(robotId: RobotId): ReadonlyMap<string, Coded<MissionStateName>> | null;
+  conveyors(robotId: RobotId): readonly Conveyor[] | null;
 }

@@ -1,6 +1,6 @@
 import type { Health } from "../platform/component.ts";
 import type { PoolState } from "./channels/stream-pool.ts";
-import type { PollState } from "./polling/poll.ts";
+import type { PollState } from "./polling/reader.ts";
 import type { SessionState } from "./session/session.ts";
 import type { StreamsState } from "./streams/streams.ts";
 import type { WebhooksState } from "./webhooks/webhooks.ts";

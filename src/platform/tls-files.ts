@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
-import { judgingMs } from "./build-date.ts";
 import type { Clock } from "./clock.ts";
+import { judgingMs } from "./clock-watch.ts";
 import { messageOf } from "./error-text.ts";
 import type { Log } from "./log.ts";
 import { belongTogether, certificateProblem, privateKeyProblem, validityProblem } from "./pem.ts";

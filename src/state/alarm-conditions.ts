@@ -1,13 +1,13 @@
 import type { BatteryLimits } from "../contracts/alarms.ts";
 import type { AlarmCode, AlarmSource } from "../domain/alarm.ts";
 import type { AlarmCondition } from "../domain/alarm-instance.ts";
-import { amrExceptionOf, exceptionText, isException } from "../domain/amr-exception.ts";
 import type { Battery } from "../domain/battery.ts";
 import type { StateChange } from "../domain/change.ts";
 import { clip } from "../domain/clip.ts";
 import { isOwedStop } from "../domain/command.ts";
 import type { Conveyor } from "../domain/conveyor.ts";
 import type { FleetEvent } from "../domain/event.ts";
+import { amrExceptionOf, exceptionText, isException } from "../domain/idle-reason.ts";
 import type { MissionQueue } from "../domain/mission.ts";
 import type { Stamp } from "../domain/observed.ts";
 import type { Quality } from "../domain/quality.ts";

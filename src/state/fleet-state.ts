@@ -1,6 +1,11 @@
-import type { FleetView, PlaceAge, PlaceAges, RobotSummary } from "../contracts/fleet-view.ts";
+import type {
+  FleetView,
+  PlaceAge,
+  PlaceAges,
+  PublishedBefore,
+  RobotSummary,
+} from "../contracts/fleet-view.ts";
 import type { Batch } from "../contracts/link.ts";
-import type { PublishedBefore } from "../contracts/published-before.ts";
 import type { StateChange } from "../domain/change.ts";
 import type { FleetMap } from "../domain/fleet-map.ts";
 import type { Observed, Stamp } from "../domain/observed.ts";
@@ -11,10 +16,9 @@ import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { createChangePublisher, createOpenBatch, type OpenBatch, robotChange } from "./change-publisher.ts";
 import { createQualityReader, type LinkHealth, type QualityReader } from "./quality-reader.ts";
-import { createRobotRegistry, describeCached, type RobotEntry } from "./robot-entry.ts";
+import { createRobotRegistry, createStreamRegistry, describeCached, type RobotEntry } from "./robot-entry.ts";
 import { createEventIds } from "./robot-events.ts";
 import { createRobotUpdates, type RobotUpdates } from "./robot-updates.ts";
-import { createStreamRegistry } from "./stream-registry.ts";
 import { createTaskChainRegistry, type TaskChainRegistry } from "./task-chain-registry.ts";
 
 /** The options of the fleet state. */

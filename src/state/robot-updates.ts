@@ -1,4 +1,4 @@
-import type { PublishedBefore } from "../contracts/published-before.ts";
+import type { PublishedBefore } from "../contracts/fleet-view.ts";
 import type { Conveyor } from "../domain/conveyor.ts";
 import { cutForgivenMs } from "../domain/detection.ts";
 import { impossibleBattery, impossibleConveyors, impossibleQueue } from "../domain/impossible.ts";
@@ -8,10 +8,15 @@ import type { RobotId } from "../domain/robot.ts";
 import type { FleetUpdate } from "../domain/update.ts";
 import type { Log } from "../platform/log.ts";
 import type { ChangePublisher, OpenBatch } from "./change-publisher.ts";
-import type { CachedConveyors, CachedValue, RobotEntry, RobotRegistry } from "./robot-entry.ts";
+import type {
+  CachedConveyors,
+  CachedValue,
+  RobotEntry,
+  RobotRegistry,
+  StreamRegistry,
+} from "./robot-entry.ts";
 import { conveyorEvents, type EventIds, missionEvents } from "./robot-events.ts";
 import { createRosterUpdates, type RosterUpdates } from "./roster-updates.ts";
-import type { StreamRegistry } from "./stream-registry.ts";
 
 /**
  * More than any cart has, including conveyors that are gone: each keeps its tags and topics. Those beyond it

@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { AuditRecord } from "../../src/commands/audit/audit.ts";
 import { createHandovers, reportOf } from "../../src/composition/handover.ts";
-import type { OtherMember, Takeover } from "../../src/contracts/cluster.ts";
-import type { HandoverControl, HandoverReport } from "../../src/contracts/handover.ts";
+import type { HandoverControl, HandoverReport, OtherMember, Takeover } from "../../src/contracts/cluster.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { createTestCluster, type TestCluster } from "../support/test-cluster.ts";

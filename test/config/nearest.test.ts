@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { editDistance, nearest } from "../../src/config/nearest.ts";
+import { editDistance, nearest } from "../../src/config/issues.ts";
 
 it.each([
   ["", "", 0],

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { differingSections, sharedSections } from "../../src/config/shared-sections.ts";
+import { differingSections, sharedSections } from "../../src/config/settings.ts";
 
 const settingsOf = (values: Readonly<Record<string, string>>) =>
   new Map(Object.entries(values).map(([key, digest]) => [key, { path: key.split("."), digest }]));

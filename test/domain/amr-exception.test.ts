@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { exceptionText } from "../../src/domain/amr-exception.ts";
+import { exceptionText } from "../../src/domain/idle-reason.ts";
 
 test.each([
   [["blocked"], ["1001"], 1, "blocked (code 1001, level 1)"],

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Stop } from "../../src/domain/stops.ts";
+import { stopRequest } from "../../src/fleet/operations/request.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
-import { stopRequest } from "../../src/fleet/stop-request.ts";
 
 const catalogue = createCatalogue();
 

@@ -2,7 +2,7 @@ import { AsyncResource, executionAsyncId } from "node:async_hooks";
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
-import { bindWithoutProperty } from "../../src/platform/bound-resources.ts";
+import { bindWithoutProperty } from "../../src/platform/heap-return.ts";
 
 const FUNCTIONS = 2_000;
 /** Far more than vitest itself keeps of each call: 1 kB on Node.js 24. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { judgingMs, wrongClock } from "../../src/platform/build-date.ts";
+import { judgingMs, wrongClock } from "../../src/platform/clock-watch.ts";
 
 const built = new Date("2026-11-27T12:00:00Z");
 

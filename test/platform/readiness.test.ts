@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createReadiness } from "../../src/platform/readiness.ts";
+import { createReadiness } from "../../src/platform/liveness.ts";
 
 it("serves from the moment when all is open until it closes", () => {
   const readiness = createReadiness();

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { PublishedBefore } from "../../src/contracts/published-before.ts";
+import type { PublishedBefore } from "../../src/contracts/fleet-view.ts";
 import { codeText } from "../../src/domain/coded.ts";
 import type { FleetEvent } from "../../src/domain/event.ts";
 import type { FleetUpdate } from "../../src/domain/update.ts";

@@ -2,7 +2,7 @@ import type { EtcdClient } from "../../cluster/etcd/client.ts";
 import type { EtcdMetrics } from "../../cluster/etcd/metrics.ts";
 import { type ClusterOptions, keyPrefix } from "../../cluster/options.ts";
 import { MEMBERS, type PresenceRecord } from "../../cluster/protocol/records.ts";
-import { differingSections } from "../../config/shared-sections.ts";
+import { differingSections } from "../../config/settings.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import { isJsonObject } from "../../platform/json.ts";
 import { version } from "../../version.ts";

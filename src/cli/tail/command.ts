@@ -2,7 +2,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 import { Command } from "commander";
 import { Client, errors } from "undici";
-import { nearest } from "../../config/nearest.ts";
+import { nearest } from "../../config/issues.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { isJsonObject, type JsonObject } from "../../platform/json.ts";
 import { jsonLine, plain } from "../../platform/plain-text.ts";

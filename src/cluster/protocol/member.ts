@@ -14,7 +14,7 @@ import { createFencing, type Fencing, type RunFence } from "./fence.ts";
 import { createKnownKeys, type KnownKeys } from "./known-keys.ts";
 import { createLeader } from "./leader.ts";
 import { createMirror, type Mirror, type SeenMark } from "./mirror.ts";
-import { createPresence } from "./presence.ts";
+import { createPresence, watchTakeover } from "./presence.ts";
 import { watchPublished } from "./published.ts";
 import {
   decode,
@@ -29,7 +29,6 @@ import {
 import { type ConditionsOf, createReplicatedStore, type ReplicatedStore } from "./replicated-store.ts";
 import { createSessionWatch } from "./silence-watch.ts";
 import { COMMANDS, createStartIndex, createStops, type ReadStart } from "./stops.ts";
-import { watchTakeover } from "./takeover.ts";
 import type { ProtocolTimes } from "./times.ts";
 
 /** One process of a cluster: it stands by at first, may lead, and then leads until it ends. */

@@ -1,8 +1,18 @@
-import type { MemberFacts, OtherMember } from "../../contracts/cluster.ts";
+import type { MemberFacts, OtherMember, Takeover } from "../../contracts/cluster.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import type { ClusterStore } from "./cluster-store.ts";
 import type { Mirror } from "./mirror.ts";
-import { decode, type LeaderRecord, MEMBERS, type PresenceRecord } from "./records.ts";
+import {
+  decode,
+  LEADER_KEY,
+  LED_KEY,
+  LEFT_KEY,
+  type LeaderRecord,
+  type LedRecord,
+  type LeftRecord,
+  MEMBERS,
+  type PresenceRecord,
+} from "./records.ts";
 
 /** Tells the other members that this one is there, and knows which of them are. */
 export interface Presence {
@@ -81,4 +91,32 @@ function heardOf(name: string, record: PresenceRecord, clock: Clock): Heard {
   const { hasSession, process = null, leads = null, facts = null, atMs } = record;
   const clockAheadMs = atMs === undefined ? null : atMs - clock.nowMs();
   return { name, hasSession, process, leads, facts, clockAheadMs, atMs: clock.monotonicMs() };
+}
+
+/** Follows who leads. Returns how the newest leader of another process has ended; null: none is known. */
+export function watchTakeover(
+  mirror: Pick<Mirror, "subscribe" | "get">,
+  clock: Clock,
+  process: string,
+): () => Takeover | null {
+  let last: LeaderRecord | null = null;
+  let freeSinceMs: number | null = null;
+  mirror.subscribe((key, entry) => {
+    if (key === LEADER_KEY && entry === null) freeSinceMs = clock.monotonicMs();
+    if (key !== LED_KEY || entry === null) return;
+    const record = decode<LedRecord>(entry);
+    if (record.process !== process) last = record;
+  });
+  return () => {
+    if (last === null) return null;
+    const entry = mirror.get(LEFT_KEY);
+    const left = entry === undefined ? null : decode<LeftRecord>(entry);
+    const tookMs = freeSinceMs === null ? null : clock.monotonicMs() - freeSinceMs;
+    const isOwnWill = left?.process === last.process;
+    return {
+      ...{ from: last.member, tookMs },
+      why: isOwnWill ? left.why : "lost",
+      note: isOwnWill ? (left.note ?? null) : null,
+    };
+  };
 }

@@ -6,7 +6,7 @@ import { StoreFailed } from "../../platform/store.ts";
 import { RecordDamaged } from "../../platform/stores/record-seal.ts";
 import type { StoreFormat } from "../../platform/stores/store-marks.ts";
 import type { OwnTableStore, TableChange } from "../../platform/stores/table-store.ts";
-import type { DamagedRecord, Journal, JournalLimits, JournalRecord } from "./journal.ts";
+import type { DamagedRecord, Journal, JournalLimits, JournalRecord, WatchedJournal } from "./journal.ts";
 import { createJournalIndex, type JournalIndex, type JournalShares } from "./journal-index.ts";
 import {
   type JournalTables,
@@ -17,7 +17,6 @@ import {
   storedClaims,
   unpackRecord,
 } from "./stored-record.ts";
-import type { WatchedJournal } from "./watched-journal.ts";
 
 /** A store of an older version is put aside as lost: its records are not read. */
 export const journalFormat: StoreFormat = { store: "journal", version: 4 };

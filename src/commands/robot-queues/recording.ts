@@ -4,8 +4,7 @@ import type { Observations } from "../evidence/observations.ts";
 import { isWatchRule, watchBaseline } from "../evidence/watch.ts";
 import type { IntakeChecks } from "../intake-checks.ts";
 import type { Job } from "../job.ts";
-import type { JournalRecord } from "../journal/journal.ts";
-import { changedMeanwhile } from "../journal/watched-journal.ts";
+import { changedMeanwhile, type JournalRecord } from "../journal/journal.ts";
 import type { Shared } from "../parts.ts";
 import type { QueueInput } from "./robot-queue.ts";
 

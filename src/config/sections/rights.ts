@@ -4,7 +4,7 @@ import type { Catalogue } from "../../contracts/operation.ts";
 import { type Protocol, roles, sameSource } from "../../domain/command.ts";
 import { live, names } from "../fields.ts";
 import { type Finding, unwise, wrong } from "../finding.ts";
-import { nearest } from "../nearest.ts";
+import { nearest } from "../issues.ts";
 import { type ProtocolSections, unknownUserFindings } from "./known-users.ts";
 
 const protocols = ["mqtt", "opcua", "web", "cli"] as const satisfies readonly Protocol[];

@@ -6,8 +6,7 @@ import { pictureTransform } from "./picture.ts";
 import { drawPoint } from "./points.ts";
 import { type FloorPoint, isPicture, merged, type Scene } from "./scene.ts";
 import { createSprites, type Palette, paletteOf, type Sprites } from "./sprites.ts";
-import { type MarkAt, NEAR_PIXELS, type Stack } from "./stacks.ts";
-import type { Box } from "./taken.ts";
+import { type Box, type MarkAt, NEAR_PIXELS, type Stack } from "./stacks.ts";
 import type { Place } from "./track.ts";
 
 type Ink = CanvasRenderingContext2D;

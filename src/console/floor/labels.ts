@@ -1,7 +1,6 @@
 import type { Size } from "./camera.ts";
 import type { Emphasis, FloorPoint, Mark } from "./scene.ts";
-import { type MarkAt, type Stack, stacksOf } from "./stacks.ts";
-import { type Box, createTaken, type Taken } from "./taken.ts";
+import { type Box, createTaken, type MarkAt, type Stack, stacksOf, type Taken } from "./stacks.ts";
 
 /** A point on the drawing. */
 export interface PointAt extends Pick<FloorPoint, "name"> {

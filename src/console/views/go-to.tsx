@@ -9,7 +9,7 @@ import { usePage } from "./context.ts";
 import { Icon } from "./parts.tsx";
 import type { Intent } from "./second-step.tsx";
 import { takeFocus } from "./take-focus.ts";
-import { useCheck } from "./use-check.ts";
+import { useCheck } from "./use-rights.ts";
 
 export interface Press {
   /** Takes the name of a point that is pressed on the robot's map; null: nobody takes it now. */

@@ -5,12 +5,12 @@ import { codeWord, goalText, hasEnded, wordOf } from "../fleet/words.ts";
 import { say, word } from "../texts/texts.ts";
 import { ageMs, agoText } from "../trust/time-text.ts";
 import { AlarmList } from "./alarms.tsx";
-import { Facts, firstText } from "./robot-facts.tsx";
 import { CommandLog } from "./command-log.tsx";
 import { Commanding } from "./commanding.tsx";
 import { usePage } from "./context.ts";
 import { viewLater } from "./later.tsx";
 import { Card, Empty, Link, Says, ShortId, Table, Time, Word } from "./parts.tsx";
+import { Facts, firstText } from "./robot-facts.tsx";
 
 const MOST_SHOWN = 20;
 

@@ -12,8 +12,7 @@ import { usePage } from "./context.ts";
 import { Link, Says } from "./parts.tsx";
 import { RequestFields } from "./request-form.tsx";
 import { useSecondStep } from "./second-step.tsx";
-import { useCheck } from "./use-check.ts";
-import { isAllowed, useRights } from "./use-rights.ts";
+import { isAllowed, useCheck, useRights } from "./use-rights.ts";
 
 interface SendProps {
   readonly operation: string | null;

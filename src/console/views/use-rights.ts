@@ -1,6 +1,11 @@
 import { type ReadonlySignal, useComputed, useSignal, useSignalEffect } from "@preact/signals";
-import type { Rights } from "../../northbound/web/api/rights.ts";
-import { get } from "../api.ts";
+import { useRef } from "preact/hooks";
+import type { Check, Rights } from "../../northbound/web/api/rights.ts";
+import { get, post } from "../api.ts";
+import type { Wanted } from "../commanding/asked.ts";
+import { type FormProblem, problemOf } from "../commanding/form.ts";
+import { unknownDestination } from "../commanding/offers.ts";
+import { say } from "../texts/texts.ts";
 import { usePage } from "./context.ts";
 
 /** The rights of this browser's user; null: not known yet. */
@@ -35,4 +40,47 @@ export function useRights(robotId: string | null): KnownRights {
 /** Whether a user may send an operation to some robot. */
 export function isAllowed({ operations }: Rights, operation: string): boolean {
   return operations.some(({ name, refused }) => name === operation && refused === null);
+}
+
+/** Finds out what would become of a command, before its second step. Nothing is sent by that. */
+export function useCheck() {
+  const { store, maps } = usePage();
+  const problem = useSignal<FormProblem | null>(null);
+  const isAsking = useSignal(false);
+  /** The newest question, while its answer still counts. */
+  const asking = useRef<Wanted | null>(null);
+
+  async function problemIn(wanted: Wanted): Promise<FormProblem | Check> {
+    const fleet = store.fleet.peek();
+    const unknown = fleet && unknownDestination(wanted.request, fleet, maps.known.peek());
+    if (unknown !== null) return unknown;
+    const answer = await post<Check>("/check", wanted);
+    if ("problem" in answer) return { path: "", text: say("check.notChecked", { problem: answer.problem }) };
+    return answer.value.outcome === "refused" ? problemOf(answer.value.message) : answer.value;
+  }
+
+  return {
+    /** Why it would not become a command; null: nothing is wrong, as far as is known. */
+    problem: problem.value,
+    isAsking: isAsking.value,
+    /** Resolves with null if something is wrong, or if the user has done something else meanwhile. */
+    async check(wanted: Wanted): Promise<Check | null> {
+      asking.current = wanted;
+      problem.value = null;
+      isAsking.value = true;
+      const found = await problemIn(wanted);
+      if (asking.current !== wanted) return null;
+      asking.current = null;
+      isAsking.value = false;
+      if ("outcome" in found) return found;
+      problem.value = found;
+      return null;
+    },
+    /** The answer to an earlier question does not count any more. */
+    forget(): void {
+      asking.current = null;
+      problem.value = null;
+      isAsking.value = false;
+    },
+  };
 }

@@ -1,4 +1,4 @@
-import type { PublishedBefore } from "../../contracts/published-before.ts";
+import type { PublishedBefore } from "../../contracts/fleet-view.ts";
 import type { FleetEvent } from "../../domain/event.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";

@@ -1,4 +1,4 @@
-import type { PublishedBefore } from "../../contracts/published-before.ts";
+import type { PublishedBefore } from "../../contracts/fleet-view.ts";
 import type { Coded } from "../../domain/coded.ts";
 import type { Conveyor } from "../../domain/conveyor.ts";
 import type { FleetEvent } from "../../domain/event.ts";

@@ -17,7 +17,6 @@ import type { WebhookEvent } from "../translate/webhook-event.ts";
 import type { Selection } from "./aspect.ts";
 import { conveyorRobot, conveyorStream, createConveyorAspect } from "./conveyor-aspect.ts";
 import { type DeliveredAspect, type DeliverySource, deliveredAspects } from "./delivery-source.ts";
-import { createFamilyFinder, familyOf } from "./family-finder.ts";
 import { openFamilyStore, transientFamilyStore } from "./family-store.ts";
 import { createQuietLimit } from "./quiet-limit.ts";
 import {
@@ -26,7 +25,7 @@ import {
   createMissionAspect,
   deliveryStream,
 } from "./robot-aspects.ts";
-import { createRobotFamilies, type RobotFamilies } from "./robot-families.ts";
+import { createFamilyFinder, createRobotFamilies, familyOf, type RobotFamilies } from "./robot-families.ts";
 import type { StreamCounts } from "./sequence-tracker.ts";
 import { createStream, probeStream, type StreamCalls } from "./stream.ts";
 import { createStreamSet, type StreamSet, type StreamSetState } from "./stream-set.ts";

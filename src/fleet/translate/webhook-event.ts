@@ -8,9 +8,8 @@ import { isJsonObject, type Json, type JsonObject } from "../../platform/json.ts
 import { BatteryEventStateSchema } from "../../wire/fleet/v1/battery_pb.js";
 import { MissionEventStateSchema, MissionStatesSchema } from "../../wire/fleet/v1/mission_pb.js";
 import { isQueueShown, queueFromProto } from "./mission.ts";
-import { batteryFromProto } from "./robot.ts";
+import { batteryFromProto, stampFromProto } from "./robot.ts";
 import { MalformedAnswer } from "./snake-record.ts";
-import { stampFromProto } from "./stamp.ts";
 
 /** The content of one webhook delivery. */
 export type WebhookEvent = { readonly robotId: RobotId; readonly stamp: Stamp } & (

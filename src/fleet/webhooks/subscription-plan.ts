@@ -3,7 +3,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { WebhookSubscription } from "../../wire/fleet/v1/webhook_pb.js";
 import type { FleetTimes, RobotChoice } from "../options.ts";
-import { createPoll } from "../polling/poll.ts";
+import { createPoll } from "../polling/reader.ts";
 import { type DeliveredAspect, deliveredAspects } from "../streams/delivery-source.ts";
 import { type Identity, readIdentity } from "./identity.ts";
 import { SECRET_HEADER } from "./receiver.ts";

@@ -8,7 +8,7 @@ import type { RecorderTap } from "../../platform/recorder/tap.ts";
 import { beginListening, type StartRetry, startOnce } from "../../platform/start-retry.ts";
 import { openKeptStore } from "../../platform/stores/kept-store.ts";
 import { type FleetOptions, leavingMs, type RobotChoice, type WebhookOptions } from "../options.ts";
-import { createPoll, type PollState } from "../polling/poll.ts";
+import { createPoll, type PollState } from "../polling/reader.ts";
 import { deliveredAspects } from "../streams/delivery-source.ts";
 import type { Streams } from "../streams/streams.ts";
 import { MalformedAnswer } from "../translate/snake-record.ts";

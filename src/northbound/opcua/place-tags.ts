@@ -1,5 +1,5 @@
 import { type StatusCode, StatusCodes } from "node-opcua";
-import { amrExceptionOf } from "../../domain/amr-exception.ts";
+import { amrExceptionOf } from "../../domain/idle-reason.ts";
 import type { Observed } from "../../domain/observed.ts";
 import { coordinateOf, type Presence } from "../../domain/robot.ts";
 import type { TaskChain } from "../../domain/task-chain.ts";

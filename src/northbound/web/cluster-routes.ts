@@ -1,6 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { FenceControl } from "../../contracts/cluster.ts";
-import type { HandoverControl, HandoverRequest } from "../../contracts/handover.ts";
+import type { FenceControl, HandoverControl, HandoverRequest } from "../../contracts/cluster.ts";
 import { sendProblem } from "./problem.ts";
 import { readBody } from "./request-body.ts";
 import { senderOfSocket } from "./sender.ts";

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Health } from "../../platform/component.ts";
 import { publishedHealth } from "../../platform/health-history.ts";
-import type { Hang } from "../../platform/liveness.ts";
-import type { Readiness } from "../../platform/readiness.ts";
+import type { Hang, Readiness } from "../../platform/liveness.ts";
 import { publicRoute } from "./access/session-routes.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 

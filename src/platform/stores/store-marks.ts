@@ -7,6 +7,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -158,4 +159,30 @@ export function syncFolder(folder: string): void {
 export class OwnJournal extends PlainError {
   override readonly name = "OwnJournal";
   override readonly ending = "config";
+}
+
+/** A restore was interrupted, so nothing may be started on the folder. */
+class RestoreUnfinished extends PlainError {
+  override readonly name = "RestoreUnfinished";
+}
+
+const MARK = "restore-unfinished";
+
+/** From here on no gateway starts on the folder, until `endRestore`. */
+export function beginRestore(dataDir: string): void {
+  writeFileSync(join(dataDir, MARK), "", { mode: 0o600, flush: true });
+  syncFolder(dataDir);
+}
+
+export function endRestore(dataDir: string): void {
+  rmSync(join(dataDir, MARK), { force: true });
+  syncFolder(dataDir);
+}
+
+/** @throws RestoreUnfinished */
+export function refuseUnfinishedRestore(dataDir: string): void {
+  if (!existsSync(join(dataDir, MARK))) return;
+  throw new RestoreUnfinished(
+    `the restore of a backup into ${dataDir} was not finished: run fleetgate restore with the same file again`,
+  );
 }

@@ -1,10 +1,14 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { type Clock, systemClock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { Refusal } from "../refusal.ts";
-import { toRefusal } from "../status.ts";
-import { createFrameReader, type FrameReader } from "./frame.ts";
-import type { GrpcMethod, MethodTable, Response } from "./response.ts";
+import { Refusal, toRefusal } from "../refusal.ts";
+import {
+  createFrameReader,
+  type FrameReader,
+  type GrpcMethod,
+  type MethodTable,
+  type Response,
+} from "./response.ts";
 
 export interface CallOptions {
   readonly methods: MethodTable;

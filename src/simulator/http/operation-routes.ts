@@ -16,9 +16,8 @@ import { route } from "../../wire/fleet/options/v1/route_pb.js";
 import { FleetService } from "../../wire/fleet/v1/service_pb.js";
 import type { Exchange } from "../auth/api-key.ts";
 import type { Tokens } from "../auth/token.ts";
-import { Refusal } from "../refusal.ts";
+import { Refusal, statusHeaders } from "../refusal.ts";
 import type { FleetOperations } from "../service/contract.ts";
-import { statusHeaders } from "../status.ts";
 import { parseBody, type RequestParts, refuse, requestJson } from "./server.ts";
 
 export interface OperationRouteOptions {

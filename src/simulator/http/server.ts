@@ -6,8 +6,7 @@ import { isJsonObject, type Json } from "../../platform/json.ts";
 import { answerLast } from "../../platform/last-answer.ts";
 import type { Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
-import { codes, httpStatus, Refusal } from "../refusal.ts";
-import { statusHeaders, toRefusal } from "../status.ts";
+import { codes, httpStatus, Refusal, statusHeaders, toRefusal } from "../refusal.ts";
 import type { TlsIdentity } from "../tls/identity.ts";
 
 export interface HttpServerOptions {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { HandoverReport } from "../../../src/contracts/handover.ts";
+import type { HandoverReport } from "../../../src/contracts/cluster.ts";
 import { createRobotPool } from "../../contract/contract-harness.ts";
 import type { Box } from "../chaos/box.ts";
 import { type ConveyorLine, openConveyorLine } from "../chaos/conveyor-line.ts";

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Label, layoutOf, type PointAt, type Spots } from "../../../src/console/floor/labels.ts";
-import type { MarkAt, Stack } from "../../../src/console/floor/stacks.ts";
-import type { Box } from "../../../src/console/floor/taken.ts";
+import type { Box, MarkAt, Stack } from "../../../src/console/floor/stacks.ts";
 
 const size = { width: 400, height: 300 };
 const widthOf = (text: string) => text.length * 6.5;

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { createPoll } from "../../../src/fleet/polling/poll.ts";
+import { createPoll } from "../../../src/fleet/polling/reader.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 

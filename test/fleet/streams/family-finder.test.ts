@@ -3,7 +3,11 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { CallEnding } from "../../../src/contracts/fleet-port.ts";
 import type { Mission, MissionQueue } from "../../../src/domain/mission.ts";
 import { defaultFleetTimes } from "../../../src/fleet/options.ts";
-import { createFamilyFinder, type FamilyFinder, familyOf } from "../../../src/fleet/streams/family-finder.ts";
+import {
+  createFamilyFinder,
+  type FamilyFinder,
+  familyOf,
+} from "../../../src/fleet/streams/robot-families.ts";
 import { mission } from "../../delivery/fleet-updates.ts";
 import { openedJson } from "../../support/fleet-requests.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";

@@ -1,9 +1,13 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { queueFromProto } from "../../../src/fleet/translate/mission.ts";
-import { batteryFromProto, presenceFromJson, taskChainFromJson } from "../../../src/fleet/translate/robot.ts";
+import {
+  batteryFromProto,
+  presenceFromJson,
+  stampFromProto,
+  taskChainFromJson,
+} from "../../../src/fleet/translate/robot.ts";
 import { MalformedAnswer } from "../../../src/fleet/translate/snake-record.ts";
-import { stampFromProto } from "../../../src/fleet/translate/stamp.ts";
 import { BatteryStateSchema } from "../../../src/wire/fleet/v1/battery_pb.js";
 import { EventMetadataSchema } from "../../../src/wire/fleet/v1/common_pb.js";
 import { MissionStateSchema, MissionStatesSchema } from "../../../src/wire/fleet/v1/mission_pb.js";

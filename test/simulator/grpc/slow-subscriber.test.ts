@@ -2,7 +2,7 @@ import { connect } from "node:http2";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
-import { frame } from "../../../src/simulator/grpc/frame.ts";
+import { frame } from "../../../src/simulator/grpc/response.ts";
 import { FleetService, SubscribeBatteryStatusRequestSchema } from "../../../src/wire/fleet/v1/service_pb.js";
 import { startSimulator } from "../../support/simulator.ts";
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:http2";
 import { status } from "@grpc/grpc-js";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { frame } from "../../../src/simulator/grpc/frame.ts";
+import { frame } from "../../../src/simulator/grpc/response.ts";
 import { FleetService } from "../../../src/wire/fleet/v1/service_pb.js";
 import type { FleetClient } from "../../support/fleet-client.ts";
 import { https } from "../../support/https.ts";

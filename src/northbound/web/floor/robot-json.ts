@@ -1,8 +1,8 @@
 import type { PlaceAges } from "../../../contracts/fleet-view.ts";
 import type { Stations } from "../../../contracts/stations.ts";
-import { amrExceptionOf, isException } from "../../../domain/amr-exception.ts";
 import type { Conveyor } from "../../../domain/conveyor.ts";
 import { holderName } from "../../../domain/hold.ts";
+import { amrExceptionOf, isException } from "../../../domain/idle-reason.ts";
 import { type Observed, type Stamp, sourceTimeOf } from "../../../domain/observed.ts";
 import { coordinateOf, type Presence } from "../../../domain/robot.ts";
 import { currentTask, waitsForConfirmation } from "../../../domain/task-chain.ts";
