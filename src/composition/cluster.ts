@@ -213,8 +213,8 @@ function heard(dispatcher: () => Dispatcher | null, events: ClusterParts["events
 function openAfterCut(standby: StandbySession, { mirror }: Member, own: string): void {
   mirror.subscribe((key, entry) => {
     if (key !== LEFT_KEY || entry === null) return;
-    const { member, why } = decode<LeftRecord>(entry);
-    if (member === own && why === "cut") standby.open();
+    const left = decode<LeftRecord>(entry, "member", "why");
+    if (left?.member === own && left.why === "cut") standby.open();
   });
 }
 

@@ -200,7 +200,7 @@ export async function prepareStores(
   const isUsed = await isUsedFolder(dataDir);
   if (config.cluster === null) await prepare(journalFolder, journalFormat, isUsed, true);
   else refuseOwnJournal(dataDir);
-  if (config.opcua !== null) {
+  if (config.opcua !== null && config.cluster === null) {
     // The server's own key shows that it has run here.
     await prepare(ticketsFolder, ticketsFormat, existsSync(join(dataDir, "opcua", "server", "own")), true);
   }

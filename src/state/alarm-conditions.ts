@@ -106,6 +106,8 @@ export function createAlarmConditions(registry: AlarmRegistry, limits: Live<Batt
     },
     handleEvent(event) {
       if (event.kind !== "command" || event.outcome.outcome !== "unknown") return;
+      // The leader has the record, and tells its outcome.
+      if (event.outcome.code === "STANDBY") return;
       // An owed stop has an alarm of its own: CONVEYOR_NOT_STOPPED, until the conveyor is seen to stand.
       if (event.foundLater !== undefined || isOwedStop(event.command)) return;
       const { robotId, operation, command } = event;

@@ -63,6 +63,20 @@ it("a standby writes a hold once a second, however often its user begins it", as
   expect(writes.length).toBeLessThan(8);
 });
 
+it("a standby that will write a hold again does so at once when the leader has lifted it", async () => {
+  const { rig, writes, state, answer, elsewhere } = await newMember(false);
+  elsewhere({ robotId: "AMR01", owner: plc, sinceMs: 1 }, true);
+  await hold(rig, "AMR01");
+  await answer();
+  await hold(rig, "AMR01");
+  expect(writes).toHaveLength(1);
+  elsewhere({ robotId: "AMR01", owner: plc, sinceMs: 0 }, false);
+  expect(writes).toHaveLength(2);
+  expect(state()).toMatchObject({ isHeld: true, isStored: false });
+  await answer();
+  expect(state()).toMatchObject({ isHeld: true, isStored: true });
+});
+
 it("a leader writes nothing for a hold that it has", async () => {
   const { rig, writes, answer } = await newMember(true);
   await hold(rig, "AMR01");

@@ -79,6 +79,15 @@ it("a backup without journal and tickets begins as after a loss, until an operat
   expect(await lostAtStart()).not.toBe("");
 });
 
+it("a gateway of a cluster has lost no tickets: the members share theirs", async () => {
+  const members = `{ a: { opcuaUri: "urn:a" }, b: { opcuaUri: "urn:b" } }`;
+  const etcd = `{ endpoints: ["127.0.0.1:1", "[::1]:2", "localhost:3"] }`;
+  const cluster = `cluster: { name: hall, member: a, members: ${members}, etcd: ${etcd} }\n`;
+  config = await folder.config(`${minimal}${opcua}${cluster}`);
+  put("opcua", "server", "own", "key.pem");
+  expect(await lostAtStart()).toBe("");
+});
+
 it("an outbox that cannot be read begins empty, and is named", async () => {
   config = await folder.config(`${minimal}mqtt: { broker: embedded }\n`);
   mkdirSync(config.gateway.dataDir, { recursive: true });

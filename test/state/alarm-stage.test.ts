@@ -212,3 +212,20 @@ describe("a restart", () => {
     },
   );
 });
+
+it("a command of which a standby knows no outcome is no alarm: the leader tells it", () => {
+  const { apply, registry } = openAlarms();
+  const told = (code: string) => {
+    const command = {
+      source: { protocol: "mqtt", name: "scada" },
+      requestId: "c1",
+      operation: "CreateMission",
+    };
+    const outcome = { outcome: "unknown", code, message: "", retrySafe: false };
+    const event = { kind: "command", robotId: "r1", operation: "CreateMission", command, outcome } as never;
+    apply({ changes: [], events: [event] });
+    return codes(registry.all());
+  };
+  expect(told("STANDBY")).toEqual([]);
+  expect(told("OUTCOME_UNKNOWN")).toEqual(["OUTCOME_UNKNOWN"]);
+});

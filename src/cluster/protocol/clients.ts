@@ -12,9 +12,10 @@ export function createSharedClients(
     decisions() {
       if (mirror.revision() === 0) return null;
       return new Map(
-        mirror.range(CLIENTS).map((entry) => {
-          const client = { ...decode<SharedClient>(entry), revision: entry.modified };
-          return [entry.key.slice(CLIENTS.length), client];
+        mirror.range(CLIENTS).flatMap((entry) => {
+          const client = decode<SharedClient>(entry);
+          if (client === null) return [];
+          return [[entry.key.slice(CLIENTS.length), { ...client, revision: entry.modified }] as const];
         }),
       );
     },

@@ -61,7 +61,7 @@ export function createFencing(parts: FencingParts): Fencing {
   /** Who must be fenced before this member leads; null: nobody. A box does not fence itself. */
   function target(): LedRecord | null {
     const entry = mirror.get(LED_KEY);
-    const led = entry === undefined ? null : decode<LedRecord>(entry);
+    const led = entry === undefined ? null : decode<LedRecord>(entry, "member", "process");
     return run === null || led === null || led.member === identity.member ? null : led;
   }
 

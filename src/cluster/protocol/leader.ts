@@ -93,7 +93,7 @@ export function createLeader(parts: LeaderParts): Leader {
     seekIn(times.proofMs / 2);
   }
 
-  const isOwn = (entry: StoreEntry) => decode<LeaderRecord>(entry).process === identity.process;
+  const isOwn = (entry: StoreEntry) => decode<LeaderRecord>(entry, "process")?.process === identity.process;
   function isLedByOther(): boolean {
     const known = mirror.get(LEADER_KEY);
     return known !== undefined && !isOwn(known);
@@ -112,7 +112,7 @@ export function createLeader(parts: LeaderParts): Leader {
     epoch = own;
     provenAtMs = askedAtMs;
     const beat = mirror.get(BEAT_KEY);
-    const time = createRunningTime(beat === undefined ? 0 : decode<BeatRecord>(beat).runMs, clock);
+    const time = createRunningTime((beat && decode<BeatRecord>(beat, "runMs")?.runMs) ?? 0, clock);
     isReleasing = false;
     clock.after(times.proofMs, () => void prove(own, time));
     acquired(own, time);

@@ -120,7 +120,7 @@ async function readAll(store: ClusterStore): Promise<StoreRead> {
 
 function leaderIn(read: StoreRead): LeaderRecord | null {
   const entry = read.entries.find(({ key }) => key === LEADER_KEY);
-  return entry === undefined ? null : decode<LeaderRecord>(entry);
+  return entry === undefined ? null : decode<LeaderRecord>(entry, "member", "process");
 }
 
 /** Leads without a lease: a crash of this program lets nobody else lead. */

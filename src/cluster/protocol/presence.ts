@@ -60,7 +60,8 @@ export function createPresence(parts: PresenceParts): Presence {
     const name = key.slice(MEMBERS.length);
     // What the store has from before this process watched it may be old.
     if (name === member || mirror.revision() === 0) return;
-    heard.set(name, heardOf(name, decode<PresenceRecord>(entry), clock));
+    const record = decode<PresenceRecord>(entry, "hasSession", "count");
+    if (record !== null) heard.set(name, heardOf(name, record, clock));
   });
 
   function announce(): void {
@@ -104,13 +105,13 @@ export function watchTakeover(
   mirror.subscribe((key, entry) => {
     if (key === LEADER_KEY && entry === null) freeSinceMs = clock.monotonicMs();
     if (key !== LED_KEY || entry === null) return;
-    const record = decode<LedRecord>(entry);
-    if (record.process !== process) last = record;
+    const record = decode<LedRecord>(entry, "member", "process");
+    if (record !== null && record.process !== process) last = record;
   });
   return () => {
     if (last === null) return null;
     const entry = mirror.get(LEFT_KEY);
-    const left = entry === undefined ? null : decode<LeftRecord>(entry);
+    const left = entry === undefined ? null : decode<LeftRecord>(entry, "process", "why");
     const tookMs = freeSinceMs === null ? null : clock.monotonicMs() - freeSinceMs;
     const isOwnWill = left?.process === last.process;
     return {

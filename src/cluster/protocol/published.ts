@@ -20,7 +20,9 @@ export function watchPublished(
 
   mirror.subscribe((key, entry) => {
     if (key !== BEAT_KEY || entry === null) return;
-    const { runMs, isPublished } = decode<BeatRecord>(entry);
+    const beat = decode<BeatRecord>(entry, "runMs");
+    if (beat === null) return;
+    const { runMs, isPublished } = beat;
     const beganAt = mirror.get(LEADER_KEY)?.created ?? 0;
     if (beganAt !== epoch) behindMs = Number.POSITIVE_INFINITY;
     epoch = beganAt;

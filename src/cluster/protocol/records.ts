@@ -1,5 +1,6 @@
 import type { MemberFacts } from "../../contracts/cluster.ts";
 import type { RobotId } from "../../domain/robot.ts";
+import { isJsonObject, parsedJson } from "../../platform/json.ts";
 import type { StoreComparison, StoreEntry } from "./cluster-store.ts";
 
 export const LEADER_KEY = "leader";
@@ -82,6 +83,16 @@ export function unchanged(key: string, entry: Pick<StoreEntry, "modified"> | und
   return { key, modified: entry?.modified ?? 0 };
 }
 
-export function decode<Value>(entry: Pick<StoreEntry, "value">): Value {
-  return JSON.parse(entry.value) as Value;
+/**
+ * Null: it is no such record, because something else than a gateway has written it.
+ *
+ * @param fields that it must have
+ */
+export function decode<Value>(
+  { value }: Pick<StoreEntry, "value">,
+  ...fields: ReadonlyArray<keyof Value & string>
+): Value | null {
+  const json = parsedJson(value) ?? null;
+  if (fields.length === 0) return json as Value | null;
+  return isJsonObject(json) && fields.every((field) => json[field] !== undefined) ? (json as Value) : null;
 }

@@ -1,4 +1,5 @@
 import { type Clock, sleep } from "../../platform/clock.ts";
+import { isJsonObject } from "../../platform/json.ts";
 import { ChangedMeanwhile, StoreFailed, type StoreFigures } from "../../platform/store.ts";
 import {
   type Codec,
@@ -11,7 +12,7 @@ import type { StoreComparison, StorePut } from "./cluster-store.ts";
 import type { EpochWriter } from "./epoch-writer.ts";
 import type { KnownKeys } from "./known-keys.ts";
 import type { Mirror } from "./mirror.ts";
-import { tableKey, unchanged } from "./records.ts";
+import { decode as decodeJson, tableKey, unchanged } from "./records.ts";
 import type { ProtocolTimes } from "./times.ts";
 
 /** The tables of a cluster, as one member reads them, and as it writes them while it leads. */
@@ -133,7 +134,7 @@ export function createReplicatedStore(parts: ReplicatedParts): ReplicatedStore {
 
   return {
     mostChanges: MOST_CHANGES,
-    table: (name, codec) => createTable(name, codec, keys),
+    table: (name, codec, onLoss) => createTable(name, codec, keys, onLoss === "confirm"),
     write: inTurn,
     permits: (table, key) =>
       clock.monotonicMs() < (permittedUntilMs.get(tableKey(table, key)) ?? Number.NEGATIVE_INFINITY),
@@ -142,16 +143,26 @@ export function createReplicatedStore(parts: ReplicatedParts): ReplicatedStore {
   };
 }
 
-function createTable<V>(name: string, { encode, decode }: Codec<V>, keys: KnownKeys): Table<V> {
+/**
+ * A value that no gateway has written counts as none. An object may be a later version's record: it is
+ * refused where a promise rests on it.
+ */
+function createTable<V>(
+  name: string,
+  { encode, decode }: Codec<V>,
+  keys: KnownKeys,
+  isPromised: boolean,
+): Table<V> {
   const prefix = tableKey(name, "");
 
   function get(key: string): V | undefined {
     const { value } = keys.get(prefix + key);
     if (value === null || value === TOMBSTONE) return undefined;
-    const decoded = decode(JSON.parse(value));
-    if (decoded === null)
+    const json = decodeJson<unknown>({ value });
+    const decoded = json === null ? null : decode(json);
+    if (decoded === null && isPromised && isJsonObject(json))
       throw new RecordRefused(`the record ${key} of the table ${name} is not what was written`);
-    return decoded;
+    return decoded ?? undefined;
   }
 
   return {

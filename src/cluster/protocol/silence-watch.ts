@@ -37,8 +37,8 @@ export function createSilenceWatch({ store, mirror, clock, times }: SilenceWatch
   return {
     async look() {
       const [leader, beat] = [mirror.get(LEADER_KEY), mirror.get(BEAT_KEY)];
-      if (leader === undefined || isMove(decode<LeaderRecord>(leader)) || silentMs() < 2 * times.proofMs)
-        return;
+      const record = leader && decode<LeaderRecord>(leader, "process");
+      if (leader === undefined || (record && isMove(record)) || silentMs() < 2 * times.proofMs) return;
       const askedAtMs = clock.monotonicMs();
       // Nobody knows what the store did while nobody looked.
       if (askedAtMs - lookedAtMs > times.answeringMs) answeringSinceMs = null;

@@ -47,8 +47,8 @@ export function createStops(parts: StopParts): Stops {
 
   mirror.subscribe((key, entry) => {
     if (!key.startsWith(STOPS) || entry === null) return;
-    const record = decode<StopRecord>(entry);
-    if (record.process === process) return;
+    const record = decode<StopRecord>(entry, "process", "operation", "requestJson");
+    if (record === null || record.process === process) return;
     const robotId = key.slice(STOPS.length);
     quietUntilMs.set(robotId, clock.monotonicMs() + times.quietMs);
     others.stop({ robotId, operation: record.operation, requestJson: record.requestJson });
@@ -118,8 +118,8 @@ export function createStops(parts: StopParts): Stops {
     after(robotId, revision) {
       const entry = mirror.get(stopKey(robotId));
       if (entry === undefined || entry.modified <= revision) return null;
-      const { operation, requestJson } = decode<StopRecord>(entry);
-      return { robotId, operation, requestJson };
+      const stop = decode<StopRecord>(entry, "operation", "requestJson");
+      return stop && { robotId, operation: stop.operation, requestJson: stop.requestJson };
     },
   };
 }

@@ -19,7 +19,7 @@ interface Place {
 /** What a member knows of who leads. A command that moves the journal may hold the leader's key. */
 export function leadershipOf(member: Place, own: string): Leadership {
   const entry = member.mirror.get(LEADER_KEY);
-  const record = entry === undefined ? null : decode<LeaderRecord>(entry);
+  const record = entry === undefined ? null : decode<LeaderRecord>(entry, "member", "process");
   if (member.isLeading()) return { leader: own, because: null };
   const [fence] = fences(own, member.fencing.state(), member.others());
   const because = fence === undefined ? record && journalMove(record) : fence.text;

@@ -19,8 +19,11 @@ export interface Mapping {
   changes(events: readonly WatchEvent[]): readonly StoreChanges[];
 }
 
-/** @param prefix of all keys in etcd */
-export function createMapping(prefix: string): Mapping {
+/**
+ * @param prefix of all keys in etcd
+ * @param report is called with a key whose value no gateway has written
+ */
+export function createMapping(prefix: string, report: (key: string) => void): Mapping {
   function comparison(given: StoreComparison): Comparison {
     const keys = "key" in given ? { key: prefix + given.key } : { prefix: prefix + given.prefix };
     if ("created" in given) {
@@ -39,12 +42,16 @@ export function createMapping(prefix: string): Mapping {
   }
 
   const relative = (key: string) => key.slice(prefix.length);
-  const entry = ({ key, value, createRevision, modRevision }: Entry): StoreEntry => ({
-    key: relative(key),
-    value: Buffer.from(value).toString(),
-    created: numberOf(createRevision),
-    modified: numberOf(modRevision),
-  });
+  const entry = ({ key, value, createRevision, modRevision }: Entry): StoreEntry => {
+    const text = Buffer.from(value).toString();
+    if (!seemsJson(text)) report(key);
+    return {
+      key: relative(key),
+      value: text,
+      created: numberOf(createRevision),
+      modified: numberOf(modRevision),
+    };
+  };
   const change = (event: WatchEvent) =>
     event.kind === "put"
       ? { key: relative(event.entry.key), entry: entry(event.entry) }
@@ -67,6 +74,11 @@ export function createMapping(prefix: string): Mapping {
       return [...groups].map(([revision, changes]) => ({ revision: numberOf(revision), changes }));
     },
   };
+}
+
+/** By its ends alone: a box that starts reads a long journal. */
+function seemsJson(text: string): boolean {
+  return /^(\{.*\}|\[.*\]|".*"|-?\d.*|true|false|null)$/s.test(text);
 }
 
 export function numberOf(revision: bigint): number {

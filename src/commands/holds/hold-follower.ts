@@ -59,6 +59,7 @@ export function createHoldFollower({
   return (hold, isHeld) => {
     if (!store.isWritten(hold)) {
       if (isHeld) store.begunElsewhere(hold);
+      else store.liftedElsewhere(hold);
       return;
     }
     const known = registry.find(hold.robotId, holderName(hold.owner));

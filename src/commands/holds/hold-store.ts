@@ -22,6 +22,8 @@ export interface HoldStore {
    * Another member of a cluster has begun this hold. If it was lifted here and that is not written, it lasts.
    */
   begunElsewhere(hold: StoredHold): void;
+  /** Another member has lifted this hold. If it waits to be written again, that is done at once. */
+  liftedElsewhere(hold: StoredHold): void;
   /** Whether this hold is on the disk as it is now. */
   isWritten(hold: StoredHold): boolean;
   /** Whether the holds of this robot, or (null) of all robots, are on the disk. */
@@ -43,6 +45,8 @@ interface Pending {
 }
 
 const RETRY_MS = 5_000;
+const NOT_STORED = "a hold could not be stored: a restart would not know it";
+const NOT_LIFTED = "it could not be stored that a hold is lifted: a restart would hold the robot again";
 
 interface HoldStoreParts {
   readonly journal: Pick<Journal, "writeHold">;
@@ -64,8 +68,7 @@ interface HoldStoreParts {
 export function createHoldStore(parts: HoldStoreParts): HoldStore {
   const { journal, clock, log, onChange, onStillHeld } = parts;
   const pending = new Map<string, Pending>();
-  /** What was written again since the last tick. Null: it need not be written once more. */
-  const writtenAgain = new Map<string, StoredHold | null>();
+  const repeats = createRepeats((hold) => remember(hold, true));
   const whenSettled: Array<() => void> = [];
   let writing = 0;
   let isFailing = false;
@@ -99,7 +102,7 @@ export function createHoldStore(parts: HoldStoreParts): HoldStore {
   function failed(key: string, entry: Pending, error: unknown): Pending | undefined {
     const isOverruled = error instanceof ChangedMeanwhile;
     if (!isOverruled && !isFailing)
-      log.error({ err: error, hold: entry.hold }, "a hold could not be stored: a restart would not know it");
+      log.error({ err: error, hold: entry.hold }, entry.isHeld ? NOT_STORED : NOT_LIFTED);
     if (!isOverruled) isFailing = true;
     const newest = pending.get(key) ?? entry;
     const next = newest.isHeld || onStillHeld === null ? newest : stillHeld(key, newest.hold, onStillHeld);
@@ -125,34 +128,27 @@ export function createHoldStore(parts: HoldStoreParts): HoldStore {
     if (!isWriting) void write(key, entry);
   }
 
-  function writeAgain(hold: StoredHold): boolean {
-    const key = keyOf(hold);
-    const isFirst = !writtenAgain.has(key);
-    writtenAgain.set(key, isFirst ? null : hold);
-    if (isFirst) remember(hold, true);
-    return isFirst;
-  }
-
   return {
     remember(hold, isHeld) {
-      writtenAgain.delete(keyOf(hold));
+      repeats.forget(hold);
       remember(hold, isHeld);
     },
-    writeAgain,
+    writeAgain: repeats.ask,
     begunElsewhere(hold) {
       const entry = pending.get(keyOf(hold));
       if (entry === undefined || entry.isHeld || isSameHold(entry.hold, hold) || onStillHeld === null) return;
       stillHeld(keyOf(hold), hold, onStillHeld);
     },
-    isWritten: (hold) => !pending.has(keyOf(hold)) && !writtenAgain.get(keyOf(hold)),
+    liftedElsewhere(hold) {
+      if (repeats.hurry(hold)) onChange(hold.robotId);
+    },
+    isWritten: (hold) => !pending.has(keyOf(hold)) && !repeats.isDue(hold),
     isStored(robotId) {
       if (pending.size === 0) return true;
       return ![...pending.values()].some(({ hold }) => hold.robotId === robotId);
     },
     tick() {
-      const askedAgain = [...writtenAgain.values()];
-      writtenAgain.clear();
-      for (const hold of askedAgain) if (hold !== null) writeAgain(hold);
+      repeats.tick();
       const nowMs = clock.monotonicMs();
       for (const [key, entry] of pending) {
         if (entry.failedAtMs === null || nowMs - entry.failedAtMs < RETRY_MS) continue;
@@ -165,6 +161,39 @@ export function createHoldStore(parts: HoldStoreParts): HoldStore {
       return new Promise((resolve) => whenSettled.push(resolve));
     },
     unstored: () => pending.size,
+  };
+}
+
+/** Writes a hold again once between two ticks. What is asked for more often is done at the next tick. */
+function createRepeats(write: (hold: StoredHold) => void) {
+  /** What was written since the last tick. Null: it need not be written once more. */
+  const written = new Map<string, StoredHold | null>();
+
+  function ask(hold: StoredHold): boolean {
+    const isFirst = !written.has(keyOf(hold));
+    written.set(keyOf(hold), isFirst ? null : hold);
+    if (isFirst) write(hold);
+    return isFirst;
+  }
+
+  const isDue = (hold: StoredHold) => (written.get(keyOf(hold)) ?? null) !== null;
+  return {
+    ask,
+    isDue,
+    /** Does at once what is due. @returns whether that was so */
+    hurry(hold: StoredHold): boolean {
+      const due = written.get(keyOf(hold)) ?? null;
+      if (due === null) return false;
+      written.set(keyOf(hold), null);
+      write(due);
+      return true;
+    },
+    forget: (hold: StoredHold) => void written.delete(keyOf(hold)),
+    tick() {
+      const due = [...written.values()].filter((hold) => hold !== null);
+      written.clear();
+      for (const hold of due) ask(hold);
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Source } from "../../domain/command.ts";
 import type { RobotId } from "../../domain/robot.ts";
+import { parsedJson } from "../../platform/json.ts";
 import type { Codec, Table, TableChange, TableStore } from "../../platform/stores/table-store.ts";
 import type { Journal, JournalRecord, StoredHold, StoredLease, StoredRun } from "./journal.ts";
 
@@ -99,7 +100,9 @@ export function holdIn({ table, key, value }: TableChange): { hold: StoredHold; 
   if (table !== "holds") return null;
   const hold = holdCodec.decode(value);
   if (hold !== null) return { hold, isHeld: true };
-  const [robotId, protocol, name] = JSON.parse(key) as [RobotId | null, Source["protocol"], string];
+  const parts = parsedJson(key);
+  if (!Array.isArray(parts)) return null;
+  const [robotId, protocol, name] = parts as [RobotId | null, Source["protocol"], string];
   return { hold: { robotId, owner: { protocol, name }, sinceMs: 0 }, isHeld: false };
 }
 

@@ -11,6 +11,7 @@ import {
 import { protocolTimes } from "../../../src/cluster/protocol/times.ts";
 import { type StoredRecord, startIn } from "../../../src/commands/journal/stored-record.ts";
 import type { Outcome } from "../../../src/domain/outcome.ts";
+import { parsedJson } from "../../../src/platform/json.ts";
 import { isNotYetRecorded } from "../../commands/model-record.ts";
 import type { Sending } from "./service-model.ts";
 import type { Simulation } from "./simulation.ts";
@@ -103,7 +104,7 @@ export class Truth {
 
   private recorded(store: StoreModel, writer: string, key: string, value: string): void {
     const leader = store.entries.get(LEADER_KEY);
-    if (leader === undefined || decode<LeaderRecord>(leader).process !== writer)
+    if (leader === undefined || decode<LeaderRecord>(leader)?.process !== writer)
       this.broken(`${writer} writes ${key} and does not lead`);
     const before = store.entries.get(key);
     const outcome = (entry: { readonly value: string }) => decode<StoredRecord | null>(entry)?.outcome;
@@ -113,7 +114,7 @@ export class Truth {
       outcome(before)?.outcome !== outcome({ value })?.outcome
     )
       this.broken(`the final record ${key} changes`);
-    const start = startIn({ table: "commands", key, value: JSON.parse(value) });
+    const start = startIn({ table: "commands", key, value: decode({ value }) });
     if (start?.stage === "sent")
       this.permitted(store, writer, key.slice(recordKey("").length), start.robotId);
   }
@@ -126,7 +127,7 @@ export class Truth {
     const stop = robotId === null ? undefined : store.entries.get(stopKey(robotId));
     const since = this.acceptedAt.get(id) ?? 0;
     const isStopped =
-      stop !== undefined && stop.modified > since && decode<StopRecord>(stop).process !== writer;
+      stop !== undefined && stop.modified > since && decode<StopRecord>(stop)?.process !== writer;
     this.checkHolds(store, robotId === null ? [null] : [robotId, null], `when ${id} is permitted`);
     const over = isHeld ? "while its robot is held" : isStopped ? `over a stop of ${stop.value}` : null;
     this.permits.set(id, { revision: store.revision + 1, atMs: this.sim.nowMs, over });
@@ -256,7 +257,7 @@ export class Truth {
     if (robotId === null || stop === undefined || permit === undefined || arrivedAtMs === undefined) return;
     if (permit.revision > stop.modified || (this.stoppedAtMs.get(robotId) ?? -1) > arrivedAtMs) return;
     const { askedAtMs = 0, tookAtMs = 0 } = this.stopTimes.get(stop.value) ?? {};
-    const { process, requestJson } = decode<StopRecord>(stop);
+    const { process = "", requestJson = "{}" } = decode<StopRecord>(stop) ?? {};
     // It was under way already, or the sender of the stop knows that it has failed.
     const stopId = (JSON.parse(requestJson) as { readonly to: string }).to;
     // A sender may ask twice: the first time it succeeded, and the second time it has failed.
@@ -285,6 +286,6 @@ function isPresent(entry: { readonly value: string } | undefined): boolean {
 
 /** The key of a hold names its robot, or null for all. */
 function concerns(key: string, robotId: string): boolean {
-  const [held] = JSON.parse(key.slice(HOLDS.length)) as [string | null];
-  return held === null || held === robotId;
+  const parts = parsedJson(key.slice(HOLDS.length));
+  return Array.isArray(parts) && (parts[0] === null || parts[0] === robotId);
 }
