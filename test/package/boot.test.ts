@@ -4,6 +4,7 @@ import { once } from "node:events";
 import {
   chownSync,
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -68,11 +69,20 @@ async function packElsewhere(): Promise<readonly string[]> {
   const folder = mkdtempSync(join(process.cwd(), "../fleetgate-again-"));
   try {
     await run("git", ["clone", "--quiet", "--shared", ".", folder]);
-    await run("cp", ["-al", "node_modules", folder]);
+    await linkTo(folder, "node_modules", (name) => name !== ".cache");
+    await linkTo(folder, "node_modules/.cache/packages", (name) => !name.startsWith("fetch-"));
     return await pack(folder, "again", `umask 077 && ${process.execPath} scripts/build.mjs &&`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Hard links of what a folder has. What another build is downloading may vanish meanwhile. */
+async function linkTo(target: string, folder: string, isWanted: (name: string) => boolean): Promise<void> {
+  mkdirSync(join(target, folder), { recursive: true });
+  const names = existsSync(folder) ? readdirSync(folder).filter(isWanted) : [];
+  const paths = names.map((name) => join(folder, name));
+  if (paths.length > 0) await run("cp", ["-al", ...paths, join(target, folder)]);
 }
 
 const hashOf = (path: string) => createHash("sha256").update(readFileSync(path)).digest("hex");
