@@ -36,7 +36,7 @@ export function observe(store: ClusterStore, from: number): Seen {
   return seen;
 }
 
-export const put = (key: string, value: string | null = "x"): StorePut => ({ key, value });
+export const put = (key: string, value: string | null = "1"): StorePut => ({ key, value });
 export const part = (puts: readonly StorePut[], when: readonly StoreComparison[] = []): StorePart => ({
   when,
   puts,
@@ -153,7 +153,7 @@ export function storeContract(open: () => Promise<ContractStore>): void {
     });
     expect((await all()).entries).toEqual([
       { key: "a", value: "mine", created: before, modified: revision },
-      ...["b", "c", "d", "h"].map((key) => ({ key, value: "x", created: revision, modified: revision })),
+      ...["b", "c", "d", "h"].map((key) => ({ key, value: "1", created: revision, modified: revision })),
     ]);
   });
 
@@ -207,7 +207,7 @@ export function storeContract(open: () => Promise<ContractStore>): void {
     await opened.until(() => later.changes.length === 1);
     const third = await write(part([put("d")]));
     const fourth = await write(part([put("a")]));
-    const entry = (key: string, created: number, modified = created, value = "x") => ({
+    const entry = (key: string, created: number, modified = created, value = "1") => ({
       key,
       entry: { key, value, created, modified },
     });

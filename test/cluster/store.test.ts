@@ -89,6 +89,17 @@ describe.skipIf(!hasEtcd)("a store in etcd", () => {
     there.cancel();
   });
 
+  it("names the key of a value that no gateway has written", async () => {
+    const errors: object[] = [];
+    const store = storeOf(client, "/foreign/", { ...silentLog, error: (fields) => void errors.push(fields) });
+    const written = ["{}", "[1]", "7", "-1.5", '"text"', "null", "true"];
+    for (const [index, text] of written.entries())
+      done(await client.put(`/foreign/right${index}`, bytes(text)));
+    for (const text of ["not json", "", "x", '{"a":1']) done(await client.put("/foreign/led", bytes(text)));
+    await store.read("");
+    expect(errors).toEqual([{ key: "/foreign/led" }]);
+  });
+
   it("leaves a commit unsure, says so once, and ends its watches, if another cluster answers", async () => {
     const other = await startEtcd();
     let target = etcd.endpoints[0] ?? "";
