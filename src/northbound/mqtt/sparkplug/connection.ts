@@ -74,7 +74,7 @@ export async function openNodeConnection(
         .catch(loss.report);
     client.on("message", createReceiver(parts, session, rebirths, answer));
     await subscribeAll(client, topics, log);
-    await host?.online(loss, hasOtherBrokers);
+    await host?.online(loss, hasOtherBrokers, clock);
     plant.node.setBdSeq(bdSeq);
     plant.node.lookAtHealth();
     return serve({ plant, clock, loss, end, session, turns, rebirths });
@@ -95,7 +95,8 @@ async function subscribeAll(client: LimitedClient, topics: SparkplugTopics, log:
     topics.node("NDEATH"),
     ...(topics.state === null ? [] : [topics.state]),
   ];
-  const refused = await subscribe(client, filters, { qos: 1 });
+  // Retain as published (MQTT 5): a command with the retain flag is recognised at once.
+  const refused = await subscribe(client, filters, { qos: 1, rap: true });
   const needed = refused.find((filter) => filter === commands || filter === topics.state);
   if (needed !== undefined) throw new Error(`the broker refused the subscription ${needed}`);
   if (refused.length > 0)

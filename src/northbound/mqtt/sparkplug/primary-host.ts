@@ -1,4 +1,5 @@
 import type { MqttClient } from "mqtt";
+import type { Clock } from "../../../platform/clock.ts";
 import { isJsonObject } from "../../../platform/json.ts";
 import type { Log } from "../../../platform/log.ts";
 import { readJson } from "../../../platform/strict-json.ts";
@@ -22,10 +23,10 @@ export interface HostOnConnection {
   /** A message on the topic of its state. */
   receive(payload: Uint8Array): void;
   /**
-   * Resolves when it is online. Rejects if the connection is lost, or if the host is offline and the gateway
-   * should look for it at another broker.
+   * Resolves when it is online. Rejects if the connection is lost, or if the host is offline, or unheard for
+   * a while, and the gateway should look for it at another broker.
    */
-  online(loss: Loss, hasOthers: boolean): Promise<void>;
+  online(loss: Loss, hasOthers: boolean, clock: Pick<Clock, "after">): Promise<void>;
 }
 
 interface HostState {
@@ -33,6 +34,9 @@ interface HostState {
   /** Null: the state has none. */
   readonly timestamp: number | null;
 }
+
+/** A broker tells a state that it has in far less. It may have none, if the host was never there. */
+const UNHEARD_MS = 5_000;
 
 /** Older states than the last one at the same broker are ignored, over all connections. */
 export function createPrimaryHost({
@@ -60,15 +64,22 @@ export function createPrimaryHost({
         if (wasOnline && !isOnline) onOffline();
         wake();
       },
-      online: (loss, hasOthers) =>
-        loss.orElse((done) => {
+      async online(loss, hasOthers, clock) {
+        let isUnheard = false;
+        const cancel = clock.after(UNHEARD_MS, () => {
+          isUnheard = known === null;
+          wake();
+        });
+        const online = loss.orElse((done) => {
           wake = () => {
             if (known === true) done();
-            else if (known === false && hasOthers)
-              done(new Error(`the primary host ${primaryHost} is offline at this broker`));
+            else if (hasOthers && (known === false || isUnheard))
+              done(new Error(`the primary host ${primaryHost} is not online at this broker`));
           };
           wake();
-        }),
+        });
+        await online.finally(cancel);
+      },
     };
   }
 

@@ -2,8 +2,16 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { EmbeddedBroker } from "../../../../src/northbound/mqtt/broker/broker.ts";
 import { createSparkplugTopics } from "../../../../src/northbound/mqtt/sparkplug/topics.ts";
 import { newBroker } from "../link-harness.ts";
-import { base, embedded, recordingCommander, start } from "../mqtt-harness.ts";
-import { command, type Host, newNode, openHost, sparkplugOptions } from "./sparkplug-harness.ts";
+import { haveMosquitto, startMosquitto } from "../mosquitto.ts";
+import { base, embedded, external, recordingCommander, start } from "../mqtt-harness.ts";
+import {
+  command,
+  type Host,
+  type NodeChanges,
+  newNode,
+  openHost,
+  sparkplugOptions,
+} from "./sparkplug-harness.ts";
 
 let broker: EmbeddedBroker;
 let host: Host;
@@ -20,9 +28,9 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-async function born(areEnabled: boolean) {
+async function born(areEnabled: boolean, at: NodeChanges = { openBroker: broker.open }) {
   const commander = recordingCommander();
-  const link = newNode({ openBroker: broker.open, commander, sparkplug: { commands: areEnabled } });
+  const link = newNode({ ...at, commander, sparkplug: { commands: areEnabled } });
   const connection = await link.connect(new AbortController().signal);
   cleanups.push(() => connection[Symbol.asyncDispose]());
   await connection.write({ changes: [], events: [] });
@@ -74,6 +82,19 @@ test("commands are refused unless configured", async () => {
   const { commander, send, answer } = await born(false);
   await send({ id: "q1", ...drive });
   expect(await answer("q1")).toMatchObject({ outcome: "refused", code: "NOT_ALLOWED" });
+  expect(commander.commands).toEqual([]);
+});
+
+test.skipIf(!haveMosquitto)("a retained one is refused at a broker of the plant, too", async () => {
+  const mosquitto = await startMosquitto();
+  cleanups.push(() => mosquitto.stop());
+  host = await openHost(mosquitto.url);
+  const { client } = host;
+  cleanups.push(() => client.endAsync(true));
+  const options = { broker: external(mosquitto.url), protocolVersion: 5 } as const;
+  const { commander, send, answer } = await born(true, { options });
+  await send({ id: "q1", ...drive }, { retain: true });
+  expect(await answer("q1")).toMatchObject({ outcome: "refused", code: "RETAINED" });
   expect(commander.commands).toEqual([]);
 });
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createSparkplugTopics } from "../../../../src/northbound/mqtt/sparkplug/topics.ts";
+import { createManualClock } from "../../../support/manual-clock.ts";
 import { newBroker } from "../link-harness.ts";
 import { haveMosquitto, type Mosquitto, startMosquitto } from "../mosquitto.ts";
 import { base, embedded, external, start } from "../mqtt-harness.ts";
@@ -105,6 +106,29 @@ describe.skipIf(!haveMosquitto)("at brokers of the plant", () => {
     await next.write({ changes: [robotChange("r1")], events: [] });
     await other.on("DBIRTH", "r1");
     expect(host.seen.filter(({ type }) => type === "NBIRTH")).toHaveLength(1);
+  });
+
+  test("a broker at which the host never was is left again", async () => {
+    const second = await startMosquitto();
+    cleanups.push(() => second.stop());
+    const clock = createManualClock();
+    const options = { broker: external(second.url, first.url), protocolVersion: 5 } as const;
+    const { connecting } = begin({ options, clock });
+    await clock.settle(0);
+    const left = connecting.then(
+      () => "",
+      (error: Error) => error.message,
+    );
+    let said: string | null = null;
+    void left.then((text) => {
+      said = text;
+    });
+    await expect
+      .poll(async () => {
+        await clock.settle(1_000);
+        return String(said);
+      })
+      .toContain("the primary host scada is not online at this broker");
   });
 
   test("the state of before Sparkplug 3.0 is a word", async () => {
