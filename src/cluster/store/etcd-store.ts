@@ -25,9 +25,11 @@ export interface EtcdStoreParts {
  * etcd as a gateway's store (docs/internals/decisions.md, An answer of another store leaves a commit unsure).
  */
 export function createEtcdStore({ client, prefix, clock, log }: EtcdStoreParts): ClusterStore {
-  const mapping = createMapping(prefix, (key) =>
-    log.error({ key }, "etcd has a value that no gateway has written: it counts as none; delete the key"),
-  );
+  const mapping = createMapping(prefix, (key) => {
+    if (foreignValue.note())
+      log.error({ key }, "etcd has a value that no gateway has written: it counts as none; delete the key");
+  });
+  const foreignValue = createRecurringProblem(clock, () => {});
   const problem = createRecurringProblem(clock, () => log.info({}, "etcd answers again"));
   const otherStore = createRecurringProblem(clock, () => {});
   /** Of the first answer. */

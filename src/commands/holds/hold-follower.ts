@@ -34,17 +34,17 @@ export function createHoldFollower({
     registry.add(hold);
     effects.refuseStarts(hold.robotId);
     if (isLeading()) robotStops.begin(hold);
-    tell("held", hold);
+    notify("held", hold);
   }
 
   function lift(hold: StoredHold): void {
     lateLifts.delete(hold);
     registry.remove(hold);
     robotStops.end(hold);
-    tell("free", hold);
+    notify("free", hold);
   }
 
-  function tell(to: "held" | "free", hold: StoredHold): void {
+  function notify(to: "held" | "free", hold: StoredHold): void {
     if (isLeading()) publish(to, hold, hold.owner);
     else effects.changed(hold.robotId);
   }

@@ -111,10 +111,10 @@ export function createHoldStore(parts: HoldStoreParts): HoldStore {
     return undefined;
   }
 
-  function stillHeld(key: string, hold: StoredHold, tell: (hold: StoredHold) => void): Pending {
+  function stillHeld(key: string, hold: StoredHold, notify: (hold: StoredHold) => void): Pending {
     const entry: Pending = { hold, isHeld: true, failedAtMs: null };
     pending.delete(key);
-    tell(hold);
+    notify(hold);
     pending.set(key, entry);
     onChange(hold.robotId);
     return entry;
