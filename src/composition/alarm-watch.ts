@@ -10,9 +10,11 @@ import { aborted, type Component } from "../platform/component.ts";
 import { type FreeBytes, freeBytes } from "../platform/disk-health.ts";
 import { createWatchdog } from "../platform/liveness.ts";
 import { LEAST_FREE_BYTES } from "../platform/store.ts";
+import type { Stores } from "./stores.ts";
 
 interface AlarmWatchDependencies {
   readonly dataDir: string;
+  readonly stores: Pick<Stores, "lossToConfirm">;
   readonly certificates: Pick<OwnCertificates, "look">;
   /** Notes when the state of a component changes. */
   readonly noteHealth: () => void;
@@ -44,6 +46,7 @@ const nothing: AlarmCondition = { holds: false, text: "" };
 /** Checks what the gateway itself may lack, and lets the delays of alarms end. */
 export function createAlarmWatch({
   dataDir,
+  stores,
   certificates,
   noteHealth,
   builtAt,
@@ -73,6 +76,7 @@ export function createAlarmWatch({
 
   function look(): void {
     lookAtDisk();
+    say("RECORDS_LOST", stores.lossToConfirm());
     noteWrongClock(wrongClock(clock.nowMs(), builtAt));
     // At the first start, the OPC UA server makes its certificate a moment after the first check.
     if (isCertificateMissing) void lookAtCertificates();

@@ -32,7 +32,7 @@ export async function addComponents(
   core: Core,
   begin: Promise<void>,
 ): Promise<void> {
-  const { config, surroundings, recordings, outbox, sparkplugOutbox, cluster } = run;
+  const { config, surroundings, stores, recordings, outbox, sparkplugOutbox, cluster } = run;
   const { clock } = surroundings;
   const { fleet, fanOut, state, stages, pipeline, certificates, health, commands, noteWrongClock } = core;
   for (const component of [recordings.recorder, commands.journald, outbox, sparkplugOutbox])
@@ -51,6 +51,7 @@ export async function addComponents(
     createQualityTicker(clock, () => pipeline.enter(state.tick())),
     createAlarmWatch({
       dataDir: config.gateway.dataDir,
+      stores,
       certificates,
       noteHealth: health.note,
       builtAt: surroundings.builtAt ?? null,

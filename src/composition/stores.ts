@@ -82,6 +82,8 @@ export interface Stores {
   openSparkplugOutbox(sessionId: string): Promise<Outbox | null>;
   /** Names the lost stores. */
   health(): Health;
+  /** The loss that an operator must confirm before anything but stops and reads passes; null: none. */
+  lossToConfirm(): string | null;
   /** The health of the disk below them. */
   diskHealth(): Health;
   /** The health of the commands, with the reason why they are refused. */
@@ -287,8 +289,9 @@ async function openSeen(
 }
 
 /** `lost` grows while the gateway runs. */
-function lossHealth(lost: readonly Lost[]): Pick<Stores, "health" | "commandsHealth"> {
+function lossHealth(lost: readonly Lost[]): Pick<Stores, "health" | "lossToConfirm" | "commandsHealth"> {
   return {
+    lossToConfirm: () => lossToConfirm(lost),
     health: () =>
       lost.length === 0 ? { state: "up" } : { state: "degraded", detail: lost.map(lossText).join("; ") },
     commandsHealth(health) {
@@ -318,8 +321,13 @@ function reasonOf(error: unknown): string {
 
 /** Why only stops and reads pass; null: nothing is to be confirmed. */
 function refusalFor(lost: readonly Lost[]): string | null {
+  const loss = lossToConfirm(lost);
+  return loss === null ? null : `${loss}; only stops and reads pass; ${CONFIRM}`;
+}
+
+function lossToConfirm(lost: readonly Lost[]): string | null {
   const loss = lost.find((each) => each.mustBeConfirmed);
-  return loss === undefined ? null : `${lossText(loss)}; only stops and reads pass; ${CONFIRM}`;
+  return loss === undefined ? null : lossText(loss);
 }
 
 function lossText({ store, since, reason, keptAs }: Lost): string {

@@ -34,6 +34,11 @@ export const alarmNotes = {
     robots: unreached,
     more: "cluster.md#cut-the-power-first",
   },
+  RECORDS_LOST: {
+    active: "until the first start after the reset",
+    robots: unreached,
+    more: "backup-and-recovery.md#a-journal-that-cannot-be-read",
+  },
   DISK_FULL: {
     active: "from less than 8 MB free until 16 MB are",
     robots: "finish what they have; the gateway refuses starts and changes, stops leave",

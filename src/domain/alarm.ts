@@ -68,6 +68,13 @@ export const alarmRules = {
     advice:
       "see that the named box is off, then run fleetgate fence-confirm with its name on the other one; stops pass meanwhile",
   },
+  RECORDS_LOST: {
+    severity: 800,
+    ...atOnce,
+    cause: "the record of what was sent is damaged, is gone, or was left out of a restored backup",
+    advice:
+      "look at the robots, stop programs that repeat old commands, then confirm with fleetgate journal reset; stops pass meanwhile",
+  },
   DISK_FULL: {
     severity: 700,
     ...atOnce,

@@ -24,12 +24,13 @@ let certificate: string;
 let certificates: OwnCertificates;
 let builtAt: Date | null;
 let clockProblem: string | null;
+let lost: string | null;
 
 beforeEach(async () => {
   clock = createManualClock();
   registry = emptyAlarmBook(clock);
   dataDir = mkdtempSync(join(tmpdir(), "alarm-watch-"));
-  [free, losing, problem, builtAt, clockProblem] = [1e9, [], null, null, null];
+  [free, losing, problem, builtAt, clockProblem, lost] = [1e9, [], null, null, null, null];
   certificate = join(dataDir, "mqtt.pem");
   writeFileSync(certificate, (await serverCertificate(["localhost"], clock.nowMs())).certificate);
 });
@@ -43,6 +44,7 @@ async function start(hasOpcUa = false): Promise<() => Promise<void>> {
   });
   const watch = createAlarmWatch({
     dataDir,
+    stores: { lossToConfirm: () => lost },
     certificates,
     noteHealth: () => {},
     fleet: { renewalProblem: () => problem },
@@ -85,6 +87,19 @@ describe("the disk", () => {
     }
     await stop();
   });
+});
+
+it("raises an alarm for lost records, until the first start after their reset", async () => {
+  lost = 'the store "journal" is lost since today (it is gone)';
+  const stop = await start();
+  await clock.settle(1_000);
+  expect(registry.of(ofGateway).map(({ text }) => text)).toEqual([lost]);
+  await stop();
+  lost = null;
+  const stopNext = await start();
+  await clock.settle(1_000);
+  await stopNext();
+  expect(standing()).toEqual(["RECORDS_LOST 800 false"]);
 });
 
 describe("what lasts for a minute", () => {

@@ -155,6 +155,7 @@ test.each(["journal", "tickets"] as const)(
       expect(daemon.said()).toMatch(reason);
       expect(await health("stores", "degraded", from)).toMatch(reason);
       expect(await health("commands", "degraded", from)).toContain("fleetgate journal reset");
+      await ear.on("alarms", (text) => text.includes("RECORDS_LOST"), from);
       await refusesWhatMoves(store);
       expect(await daemon.stop()).toBe(0);
       expect(await reset()).toMatch(reason);

@@ -284,6 +284,33 @@ describe("a mission slot", () => {
     running.server.write({ changes: [missionChange("r1", queueOf(done), "stale")], events: [] });
     expect((await plc.read(slot("MissionState"))).statusCode).toBe(StatusCodes.UncertainLastUsableValue);
   });
+
+  it("shows nothing of an earlier mission from the acceptance of the next one on", async () => {
+    const first = await nextId();
+    await navigate(first);
+    (await commander.next()).end(succeeded("m-1"));
+    await plc.until(slot("DoneId"), first);
+    const done = mission("m-1", { state: "STATE_SUCCEEDED" });
+    running.server.write({ changes: [missionChange("r1", queueOf(done))], events: [] });
+    expect(await shown("MissionState")).toEqual([5]);
+    const second = await nextId();
+    await navigate(second);
+    const sent = await commander.next();
+    sent.stage("accepted");
+    expect(await shown("MissionState", "Arrived", "DoneId")).toEqual([0, false, first]);
+    sent.end(succeeded("m-2"));
+    await plc.until(slot("DoneId"), second);
+    // Its stream has not shown it yet.
+    const { statusCode, value } = await plc.read(slot("MissionState"));
+    expect([statusCode.isGood(), value.value]).toEqual([false, 0]);
+    // A refused one has made none, and the mission before goes on.
+    running.server.write({ changes: [missionChange("r1", queueOf(mission("m-2")))], events: [] });
+    const third = await nextId();
+    await navigate(third);
+    (await commander.next()).end(refusal("FAILED_PRECONDITION", "a mission runs"));
+    await plc.until(slot("DoneId"), third);
+    expect(await shown("MissionState")).toEqual([2]);
+  });
 });
 
 describe("a conveyor slot", () => {

@@ -25,6 +25,12 @@ export const alarms: Readonly<Record<string, AlarmTexts>> = {
       "prüfen, dass das genannte Gerät aus ist, dann auf dem anderen fleetgate fence-confirm mit seinem Namen aufrufen; Stopps gehen solange durch",
     robots: "bringen zu Ende, was sie haben; Starts gehen nicht hinaus, Stopps schon",
   },
+  RECORDS_LOST: {
+    cause: "die Aufzeichnung der gesendeten Befehle ist beschädigt, fehlt oder war nicht in der Sicherung",
+    advice:
+      "nach den Robotern sehen, Programme anhalten, die alte Befehle wiederholen, dann mit fleetgate journal reset bestätigen; Stopps gehen solange durch",
+    robots: "bringen zu Ende, was sie haben; Starts gehen nicht hinaus, Stopps schon",
+  },
   DISK_FULL: {
     cause: "die Platte von gateway.dataDir nimmt nichts mehr auf",
     advice: "auf dieser Platte Platz schaffen; bis dahin werden Befehle abgelehnt, die bewegen oder ändern",

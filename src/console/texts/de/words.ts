@@ -56,6 +56,7 @@ export const words: Readonly<Record<string, string>> = {
   "duplicate gateway": "zweites Gateway gleichen Namens",
   "quorum lost": "Mehrheit verloren",
   "fence failed": "Ausgrenzung gescheitert",
+  "records lost": "Aufzeichnungen verloren",
   "disk full": "Platte voll",
   "outcome unknown": "Ausgang unbekannt",
   "conveyor not stopped": "Förderband nicht gestoppt",

@@ -97,15 +97,18 @@ export function createAttempts(
     if (outcome !== null) finish(ticket, outcome, target);
   }
 
-  function showStage(ticket: number, stage: "accepted" | "sent"): void {
+  function showStage(ticket: number, operation: string | null, stage: "accepted" | "sent"): void {
     if (isReplaced(ticket)) return;
+    if (operation !== null) kind.begun(operation);
     showResult(stageResult(stage));
     void numbers.adopt(ticketAccepted(numbers.tickets(), ticket));
   }
 
   /** Null: the gateway stops before the outcome is known. */
   function outcomeOf(envelope: Envelope, ticket: number): Promise<Outcome | null> {
-    const submitted = commander.submit(envelope, signal, (stage) => showStage(ticket, stage));
+    const submitted = commander.submit(envelope, signal, (stage) =>
+      showStage(ticket, envelope.operation, stage),
+    );
     // The next start finds the command in the journal.
     return submitted.catch(() => null);
   }
@@ -121,7 +124,7 @@ export function createAttempts(
   async function restore({ id, requestId, user, phase }: TakenTicket): Promise<void> {
     const source = sourceOf({ name: user });
     const outcome = await records.recall(source, `${kind.path}/${requestId}`, (stage) =>
-      showStage(id, stage),
+      showStage(id, null, stage),
     );
     if (outcome !== null || phase === "running") return finish(id, outcome ?? forgotten, null);
     if (isReplaced(id)) return;
@@ -134,7 +137,7 @@ export function createAttempts(
 
   function recall({ outcome, missionId }: Outcome): void {
     const mayHaveActed = outcome !== "refused" && outcome !== "expired" && outcome !== "checked";
-    if (mayHaveActed && missionId !== null) kind.follow(missionId);
+    kind.ended(mayHaveActed, missionId);
   }
 
   return {

@@ -39,7 +39,8 @@ export function addConveyorSlot(
     commandOfNumbers: (numbers) => numberedCommand(robotId, numbers),
     commandOfFields: (fields) => textCommand(robotId, fields),
     served() {},
-    follow() {},
+    begun() {},
+    ended() {},
   });
 }
 

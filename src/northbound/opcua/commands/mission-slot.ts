@@ -26,6 +26,13 @@ import { addMissionParameters } from "./station-order.ts";
 import { strayNumber } from "./written-ticket.ts";
 
 const operations = numberKind(isMissionOperation);
+/** The operations of the fleet service that make a mission. */
+const making: ReadonlySet<string> = new Set([
+  "CreateMission",
+  "AppendMission",
+  "CreateMissionWorkflow",
+  "ChargeRobot",
+]);
 
 /** The mission slots of one robot, or one of them. */
 export interface MissionSlots {
@@ -71,45 +78,10 @@ function addMissionSlot(
 ): MissionSlots {
   const parameters = addMissionParameters({ builder, folder }, operations);
   const tags = addSlotTags(builder, folder, userOf);
-  const {
-    MissionState: missionState,
-    GoalIndex: goalIndex,
-    Arrived: arrived,
-  } = builder.tags(folder, followTags);
-  let followedId: string | null = null;
-  const madeAt = builder.timesNow();
-
-  /** The robot's missions; null: none are known well enough to be shown. */
-  function queueNow(): MissionQueue | null {
-    const { missions } = sight();
-    return missions !== undefined && isShown(missions.quality) ? missions.value : null;
-  }
-
-  /** Without a mission nothing can be wrong: 0 and Good. */
-  function showFollowed(): void {
-    const { missions } = sight();
-    const times = missions === undefined ? madeAt : tagTimes(missions.stamp);
-    if (followedId === null) {
-      missionState.set(0, StatusCodes.Good, times);
-      goalIndex.set(0, StatusCodes.Good, times);
-      arrived.set(false, StatusCodes.Good, times);
-      return;
-    }
-    const status = statusOfQuality[missions?.quality ?? "unknown"];
-    const queue = queueNow();
-    const mission = queue?.missions.find((candidate) => candidate.missionId === followedId);
-    if (mission === undefined) {
-      const why = queue === null ? status : StatusCodes.UncertainLastUsableValue;
-      for (const tag of [missionState, goalIndex, arrived]) tag.weaken(why, times);
-      return;
-    }
-    missionState.set(codeNumber(missionStateNames, mission.state), status, times);
-    goalIndex.set(mission.currentGoalIndex, status, times);
-    arrived.set(hasArrived(mission), status, times);
-  }
+  const followed = followMission(builder, folder, sight);
 
   function robotNow(): MissionRobot {
-    const queue = queueNow();
+    const queue = knownQueue(sight());
     const currentMissionId = queue === null ? null : (currentMission(queue)?.missionId ?? null);
     const { presence } = sight();
     const chainId = presence?.value.taskChainId ?? 0;
@@ -156,16 +128,74 @@ function addMissionSlot(
     commandOfNumbers: numberedCommand,
     commandOfFields: (fields) => requestOf(missionOfFields(fields)),
     served: parameters.served,
-    follow(missionId) {
-      followedId = missionId;
-      showFollowed();
-    },
+    begun: followed.begun,
+    ended: followed.ended,
   });
-  showFollowed();
+  return { robot: robotNow, refresh: followed.refresh };
+}
+
+/** Adds the tags of the mission that the slot's last command made, or concerned. */
+function followMission(builder: NodeBuilder, folder: Folder, sight: () => RobotSight) {
+  const tags = builder.tags(folder, followTags);
+  const madeAt = builder.timesNow();
+  let followedId: string | null = null;
+  /** A command under way makes a mission: the followed one is not its own. */
+  let isMaking = false;
+
+  function timesNow() {
+    const { missions } = sight();
+    return missions === undefined ? madeAt : tagTimes(missions.stamp);
+  }
+
+  /** Without a mission nothing can be wrong: 0 and Good. */
+  function showNone(): void {
+    const times = timesNow();
+    tags.MissionState.set(0, StatusCodes.Good, times);
+    tags.GoalIndex.set(0, StatusCodes.Good, times);
+    tags.Arrived.set(false, StatusCodes.Good, times);
+  }
+
+  function show(): void {
+    if (followedId === null || isMaking) showNone();
+    else showMission(followedId);
+  }
+
+  function showMission(missionId: string): void {
+    const times = timesNow();
+    const status = statusOfQuality[sight().missions?.quality ?? "unknown"];
+    const queue = knownQueue(sight());
+    const mission = queue?.missions.find((candidate) => candidate.missionId === missionId);
+    if (mission === undefined) {
+      const why = queue === null ? status : StatusCodes.UncertainLastUsableValue;
+      for (const tag of [tags.MissionState, tags.GoalIndex, tags.Arrived]) tag.weaken(why, times);
+      return;
+    }
+    tags.MissionState.set(codeNumber(missionStateNames, mission.state), status, times);
+    tags.GoalIndex.set(mission.currentGoalIndex, status, times);
+    tags.Arrived.set(hasArrived(mission), status, times);
+  }
+
+  showNone();
   return {
-    robot: robotNow,
-    refresh() {
-      if (followedId !== null) showFollowed();
+    begun(operation: string): void {
+      isMaking = making.has(operation);
+      show();
+    },
+    ended(mayHaveActed: boolean, missionId: string | null): void {
+      if (mayHaveActed && (isMaking || missionId !== null)) {
+        if (missionId !== followedId) showNone();
+        followedId = missionId;
+      }
+      isMaking = false;
+      show();
+    },
+    refresh(): void {
+      if (followedId !== null) show();
     },
   };
+}
+
+/** The robot's missions; null: none are known well enough to be shown. */
+function knownQueue({ missions }: RobotSight): MissionQueue | null {
+  return missions !== undefined && isShown(missions.quality) ? missions.value : null;
 }

@@ -22,6 +22,8 @@ export interface SlotKind {
   commandOfFields(fields: readonly string[]): SlotCommand;
   /** A ticket has taken the session's parameters: drops the values that serve once. */
   served(sessionId: string): void;
-  /** A command made this mission, or concerned it. */
-  follow(missionId: string): void;
+  /** A command with this operation of the fleet service is under way: it has no mission yet. */
+  begun(operation: string): void;
+  /** A command has ended; `missionId` is what it made or concerned, if that is known. */
+  ended(mayHaveActed: boolean, missionId: string | null): void;
 }

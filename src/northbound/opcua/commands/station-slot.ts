@@ -112,7 +112,8 @@ export function addStationSlot(
     commandOfNumbers: (numbers) => commandOf(orderOfNumbers(findRobot, numbers)),
     commandOfFields: (fields) => commandOf(orderOfFields(findRobot, fields)),
     served: parameters.served,
-    follow() {},
+    begun() {},
+    ended() {},
   });
   showLease();
   return { ...slot, showLease };
