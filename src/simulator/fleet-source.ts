@@ -7,7 +7,6 @@ import type { SimulatorOptions } from "./options.ts";
 import { createPlayer, createReplayOperations } from "./replay/player.ts";
 import { readScript } from "./replay/script.ts";
 import type { Scenario } from "./scenario/scenario.ts";
-import type { FaultSwitch } from "./service/command-faults.ts";
 import type { FleetOperations } from "./service/contract.ts";
 import { createOperations } from "./service/operations.ts";
 import { createOwnership } from "./service/ownership.ts";
@@ -27,11 +26,10 @@ export interface Service {
   robots(): number;
 }
 
-export interface ServiceParts {
+interface ServiceParts {
   readonly options: SimulatorOptions;
   readonly scenario: Scenario;
   readonly faults: FaultRegistry;
-  readonly commandFaults: FaultSwitch;
   readonly clock: Clock;
   readonly log: Log;
   readonly closer: Closer;
@@ -41,7 +39,7 @@ const RECORD_CAPACITY = 100_000;
 
 /** A world of robots by the rules of the scenario. */
 export async function openWorld(parts: ServiceParts): Promise<Service> {
-  const { options, scenario, faults, commandFaults, clock, log, closer } = parts;
+  const { options, scenario, faults, clock, log, closer } = parts;
   const world = createWorld(scenario.world, clock.nowMs(), RECORD_CAPACITY);
   const driver = createWorldDriver(world, clock, scenario.timeFactor);
   const webhooks = await openWebhooks(options, createOwnership(world), { clock, log });
@@ -50,7 +48,7 @@ export async function openWorld(parts: ServiceParts): Promise<Service> {
     world,
     driver,
     clock,
-    faults: commandFaults,
+    faults: faults.commands,
     webhooks: webhooks.calls,
     log,
     options: { confirmMs: scenario.confirmMs, confirmWaitMs: scenario.confirmWaitMs },

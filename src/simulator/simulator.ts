@@ -13,7 +13,6 @@ import type { SimulatorOptions } from "./options.ts";
 import { defaultScenario } from "./scenario/default-scenario.ts";
 import { generatedScenario } from "./scenario/generated-scenario.ts";
 import { loadScenario, type Scenario } from "./scenario/scenario.ts";
-import { createFaultSwitch } from "./service/command-faults.ts";
 import { loadIdentity } from "./tls/identity.ts";
 import { createTransports, type Transports } from "./transports.ts";
 
@@ -88,9 +87,8 @@ async function start(options: SimulatorOptions, closer: Closer, signal: AbortSig
   const identity = await loadIdentity({ dataDir, extraNames: names, nowMs: systemClock.nowMs() });
   const keys = await issueKeys(dataDir, scenario.apiKeys);
 
-  const commandFaults = createFaultSwitch();
-  const faults = createFaultRegistry(commandFaults, clock, () => transports.effects);
-  const parts = { options, scenario, faults, commandFaults, clock, log, closer };
+  const faults = createFaultRegistry(clock, () => transports.effects);
+  const parts = { options, scenario, faults, clock, log, closer };
   const service =
     options.replay === undefined ? await openWorld(parts) : await openReplay(options.replay, parts);
   const { operations, control } = service;

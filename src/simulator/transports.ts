@@ -17,15 +17,14 @@ import type { FaultEffects, FaultRegistry } from "./faults/registry.ts";
 import { reflectionMethods } from "./grpc/descriptor-index.ts";
 import { fleetMethods } from "./grpc/fleet-methods.ts";
 import { createGrpcServer, type GrpcServer, healthMethods } from "./grpc/server.ts";
-import { addControlRoutes } from "./http/control-routes.ts";
-import { addExchangeRoute, addOperationRoutes } from "./http/operation-routes.ts";
+import { addControlRoutes, addExchangeRoute, addOperationRoutes } from "./http/routes.ts";
 import { createHttpServer, type HttpServer } from "./http/server.ts";
 import type { SimulatorOptions } from "./options.ts";
 import type { FleetOperations } from "./service/contract.ts";
 import type { TlsIdentity } from "./tls/identity.ts";
 
 /** The dependencies of the two listeners. */
-export interface TransportParts {
+interface TransportParts {
   readonly identity: TlsIdentity;
   readonly keys: readonly ApiKey[];
   readonly signingKey: Uint8Array;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { checkReport } from "../../src/cli/check-report.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
-import { createCa } from "../../src/simulator/tls/certificate.ts";
+import { createCa } from "../../src/simulator/tls/identity.ts";
 import { type ConfigFolder, createConfigFolder, minimal } from "../config/config-folder.ts";
 
 const manual = createCatalogue();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { journalFormat } from "../../src/commands/journal/durable-journal.ts";
-import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/identity.ts";
 import { createPlantAuthority } from "../northbound/opcua/plant-authority.ts";
 import { endPrograms, fleetgate, newFolder } from "./program.ts";
 

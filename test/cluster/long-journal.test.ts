@@ -6,7 +6,7 @@ import { createMirror } from "../../src/cluster/protocol/mirror.ts";
 import { TABLES, tableKey } from "../../src/cluster/protocol/records.ts";
 import { createReplicatedStore } from "../../src/cluster/protocol/replicated-store.ts";
 import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
-import { followJournal } from "../../src/commands/journal/journal-follower.ts";
+import { followJournal } from "../../src/commands/journal/member-journal.ts";
 import { orderKey, packRecord } from "../../src/commands/journal/stored-record.ts";
 import { ending } from "../../src/domain/outcome.ts";
 import { systemClock as clock } from "../../src/platform/clock.ts";

@@ -6,7 +6,7 @@ import { loadOpcUa } from "../../src/config/load-opcua.ts";
 import { differencesOf } from "../../src/config/running-config.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
 import type { KeyedCertificate } from "../../src/platform/keyed-certificate.ts";
-import { createCa } from "../../src/simulator/tls/certificate.ts";
+import { createCa } from "../../src/simulator/tls/identity.ts";
 import { createPlantAuthority } from "../northbound/opcua/plant-authority.ts";
 import { createClientCertificate } from "../support/client-certificate.ts";
 import { type ConfigFolder, createConfigFolder, minimal } from "./config-folder.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createCa } from "../../src/simulator/tls/certificate.ts";
+import { createCa } from "../../src/simulator/tls/identity.ts";
 import { type ConfigFolder, createConfigFolder, minimal } from "./config-folder.ts";
 
 let folder: ConfigFolder;

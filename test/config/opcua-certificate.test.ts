@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
-import { createCa } from "../../src/simulator/tls/certificate.ts";
+import { createCa } from "../../src/simulator/tls/identity.ts";
 import { createPlantAuthority, type PlantAuthority } from "../northbound/opcua/plant-authority.ts";
 import { type ConfigFolder, createConfigFolder, minimal } from "./config-folder.ts";
 

@@ -1,6 +1,6 @@
 import { create, type DescMessage, getOption, hasOption } from "@bufbuild/protobuf";
 import { expect } from "vitest";
-import { answerJson } from "../../src/simulator/http/operation-routes.ts";
+import { answerJson } from "../../src/simulator/http/routes.ts";
 import { TaskService } from "../../src/wire/fleet/http/v1/task_pb.js";
 import { route } from "../../src/wire/fleet/options/v1/route_pb.js";
 import { FleetService } from "../../src/wire/fleet/v1/service_pb.js";

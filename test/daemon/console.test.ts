@@ -6,7 +6,7 @@ import type { BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { askGateway } from "../../src/cli/control-client.ts";
 import type { Certificates } from "../../src/northbound/web/api/certificate.ts";
-import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/identity.ts";
 import { describePages, logIn, type OpenedPage } from "../console/page/page-harness.ts";
 import { openApprovedSession, openSession } from "../northbound/opcua/opcua-harness.ts";
 import { freePorts } from "../support/free-ports.ts";

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { WebhookOptions } from "../../src/fleet/options.ts";
-import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/identity.ts";
 import { freePorts } from "../support/free-ports.ts";
 
 /** Where a gateway takes webhooks on loopback, and whom the service must trust to deliver there. */

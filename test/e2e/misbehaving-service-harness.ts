@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import mqtt from "mqtt";
 import { stringify } from "yaml";
-import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/identity.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { type MeasuredDaemon, startMeasuredDaemon } from "../support/measured-daemon.ts";
 import { type ScriptedService, startScriptedService } from "../support/scripted-service.ts";

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { defaultFleetTimes } from "../../src/fleet/options.ts";
 import type { Clock } from "../../src/platform/clock.ts";
 import { silentLog } from "../../src/platform/log.ts";
-import type { RobotState } from "../../src/simulator/world/robot-state.ts";
+import type { RobotState } from "../../src/simulator/control.ts";
 import { createFleetState } from "../../src/state/fleet-state.ts";
 import { type FleetHarness, type FleetOverrides, startFleetSession } from "../support/fleet-harness.ts";
 import type { ManualClock } from "../support/manual-clock.ts";

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
-import { createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createServerCertificate } from "../../src/simulator/tls/identity.ts";
 
 /** A token exchange that fails in every way, and repeats what it was asked, the secret included. */
 export interface EchoingExchange {

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/identity.ts";
 import { startBareHttp2 } from "../support/bare-http2.ts";
 
 /** A gRPC server whose certificate is not to be trusted. */

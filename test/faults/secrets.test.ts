@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/identity.ts";
 import { endPrograms, fleetgate, newFolder } from "../cli/program.ts";
 import { listenMqtt } from "../e2e/mqtt-ear.ts";
 import { openPlc } from "../e2e/plc.ts";

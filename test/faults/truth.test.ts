@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import type { RobotState } from "../../src/simulator/world/robot-state.ts";
+import type { RobotState } from "../../src/simulator/control.ts";
 import { type FaultsHarness, openFaultsHarness } from "./faults-harness.ts";
 import { isSame, truthOf } from "./truth.ts";
 

@@ -3,7 +3,7 @@ import type { FleetView } from "../../src/contracts/fleet-view.ts";
 import type { StateChange } from "../../src/domain/change.ts";
 import type { Goal, Mission } from "../../src/domain/mission.ts";
 import type { Presence } from "../../src/domain/robot.ts";
-import type { RobotState } from "../../src/simulator/world/robot-state.ts";
+import type { RobotState } from "../../src/simulator/control.ts";
 
 /** The state of a robot in a form into which both sides can be brought. Enums have their names of proto/. */
 interface RobotTruth {

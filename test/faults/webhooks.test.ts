@@ -5,7 +5,7 @@ import type { WebhookOptions } from "../../src/fleet/options.ts";
 import { createReceiver } from "../../src/fleet/webhooks/receiver.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { silentLog } from "../../src/platform/log.ts";
-import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/identity.ts";
 import { startReceiver } from "../simulator/webhooks/receiver.ts";
 import type { FleetHarness, FleetOverrides } from "../support/fleet-harness.ts";
 import { freePorts } from "../support/free-ports.ts";

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { connect, createServer, type TLSSocket } from "node:tls";
 import { afterEach, expect, test } from "vitest";
-import { createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createServerCertificate } from "../../src/simulator/tls/identity.ts";
 import { createClientCertificate } from "../support/client-certificate.ts";
 import { type FleetHarness, startFleetSession } from "../support/fleet-harness.ts";
 import { startSimulator } from "../support/simulator.ts";

@@ -8,7 +8,7 @@ import { createPreflight } from "../../src/fleet/channels/preflight.ts";
 import { createHttp } from "../../src/fleet/http.ts";
 import { defaultFleetTimes } from "../../src/fleet/options.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/identity.ts";
 import { startHttps } from "../cli/online/online-harness.ts";
 
 const DAY_MS = 86_400_000;

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { connect, createServer } from "node:tls";
 import { expect, test } from "vitest";
 import { errorText } from "../../src/fleet/error-text.ts";
-import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/identity.ts";
 
 test("what OpenSSL says of a refused handshake is one line, the same each time", async () => {
   const authority = await createCa(Date.now());

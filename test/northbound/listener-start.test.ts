@@ -16,7 +16,7 @@ import { createLive, type Live } from "../../src/platform/live.ts";
 import { createLog, silentLog } from "../../src/platform/log.ts";
 import { createStartRetry, type StartRetry } from "../../src/platform/start-retry.ts";
 import type { ListenerPair } from "../../src/platform/tls-files.ts";
-import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/identity.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { weakCertificate } from "../support/weak-certificate.ts";
 import { base, embedded, noAudit, start } from "./mqtt/mqtt-harness.ts";

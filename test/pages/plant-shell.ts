@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Control } from "../../src/simulator/control.ts";
-import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/identity.ts";
 import { startHere } from "../daemon/built-gateway.ts";
 import { writeConfiguration } from "../daemon/daemon.ts";
 import { startMosquitto } from "../northbound/mqtt/mosquitto.ts";

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { connect as connectTls, createServer } from "node:tls";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { answerLast } from "../../src/platform/last-answer.ts";
-import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/identity.ts";
 
 const authority = await createCa(Date.now());
 const { key, certificate } = await createServerCertificate(authority, ["127.0.0.1"], Date.now());

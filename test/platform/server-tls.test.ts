@@ -8,7 +8,7 @@ import { expect, it } from "vitest";
 import { connectFaultOf } from "../../src/platform/connect-fault.ts";
 import { acceptedPair, PairRefused, tlsProblem } from "../../src/platform/tls-files.ts";
 import { tryTls } from "../../src/platform/tls-trial.ts";
-import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/identity.ts";
 import { oldCertificate, weakCertificate } from "../support/weak-certificate.ts";
 
 const peer = {

@@ -5,7 +5,7 @@ import { parseDocument } from "yaml";
 import { type LoadResult, loadConfig } from "../../src/config/load.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
 import type { KeyedCertificate } from "../../src/platform/keyed-certificate.ts";
-import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/identity.ts";
 import { createPlantAuthority, type PlantAuthority } from "../northbound/opcua/plant-authority.ts";
 
 /** Where the examples are that a plant copies. */

@@ -9,7 +9,7 @@ import {
 import { dirname, join } from "node:path";
 import type { Clock } from "../../src/platform/clock.ts";
 import type { Endpoints } from "../../src/simulator/simulator.ts";
-import { createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createServerCertificate } from "../../src/simulator/tls/identity.ts";
 import { startBareHttp2 } from "./bare-http2.ts";
 
 /** An HTTP/2 proxy before the service, which resets each stream that was quiet for too long. */

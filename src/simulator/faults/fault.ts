@@ -13,7 +13,11 @@ const stream = z.enum(
   methods.filter(({ methodKind }) => methodKind === "server_streaming").map(({ name }) => name),
 );
 
-/** A fault of commands: what happens between a command and its answer. */
+/**
+ * A fault of commands: what happens between a command and its answer. The three delays answer
+ * DEADLINE_EXCEEDED after the service's wait for the robot. The command has then taken effect, never does, or
+ * does so after that answer.
+ */
 const commandFault = z.strictObject({
   kind: z.literal("command"),
   /**
@@ -89,6 +93,7 @@ export const faultSchema = z.discriminatedUnion("kind", [
 ]);
 
 export type Fault = z.output<typeof faultSchema>;
+export type CommandFault = z.output<typeof commandFault>;
 export type StreamFault = z.output<typeof streamFault>;
 export type ExchangeFault = z.output<typeof exchangeFault>;
 

@@ -1,8 +1,6 @@
 import type { Cancel, Clock } from "../../platform/clock.ts";
-import type { CommandFault, FaultSwitch } from "../service/command-faults.ts";
 import type { StreamMessage } from "../service/contract.ts";
-import { createArmed } from "./armed.ts";
-import type { ExchangeFault, Fault, LastingFault, StreamFault } from "./fault.ts";
+import type { CommandFault, ExchangeFault, Fault, LastingFault, StreamFault } from "./fault.ts";
 
 /** Effects that only the running service has. */
 export interface FaultEffects {
@@ -21,6 +19,7 @@ export interface FaultRegistry {
   clear(): void;
   /** Switches off the matching ones. */
   end(fits: (fault: Fault) => boolean): void;
+  readonly commands: CommandFaults;
   readonly streams: StreamFaults;
   isSilent(): boolean;
   /** Whether no connection is allowed. */
@@ -30,11 +29,8 @@ export interface FaultRegistry {
   tokenEarlyMs(): number;
 }
 
-export function createFaultRegistry(
-  commands: FaultSwitch,
-  clock: Clock,
-  effects: () => FaultEffects,
-): FaultRegistry {
+export function createFaultRegistry(clock: Clock, effects: () => FaultEffects): FaultRegistry {
+  const commands = createCommandFaults();
   const streams = createStreamFaults();
   const lasting = new Map<LastingFault["kind"], { readonly fault: LastingFault; readonly cancel: Cancel }>();
 
@@ -81,21 +77,18 @@ export function createFaultRegistry(
           return;
       }
     },
-    list: () => [
-      ...commands.list().map(ofCommand),
-      ...streams.list(),
-      ...[...lasting.values()].map(({ fault }) => fault),
-    ],
+    list: () => [...commands.list(), ...streams.list(), ...[...lasting.values()].map(({ fault }) => fault)],
     clear() {
       commands.clear();
       streams.clear();
       for (const kind of lasting.keys()) endLasting(kind);
     },
     end(fits) {
-      commands.remove((fault) => fits(ofCommand(fault)));
+      commands.remove(fits);
       streams.remove(fits);
       for (const [kind, { fault }] of lasting) if (fits(fault)) endLasting(kind);
     },
+    commands,
     streams,
     isSilent: () => lasting.has("silence"),
     isCut: () => lasting.has("cut"),
@@ -104,20 +97,30 @@ export function createFaultRegistry(
   };
 }
 
-function ofCommand(fault: CommandFault): Fault {
-  return { kind: "command", ...fault };
+/** Faults that wait for commands. */
+export interface CommandFaults extends Omit<Armed<CommandFault>, "take"> {
+  /** The effect of the first matching fault, which is thereby used once. */
+  take(operation: string, robotId: string): CommandFault["effect"] | undefined;
+}
+
+export function createCommandFaults(): CommandFaults {
+  const armed = createArmed<CommandFault>();
+  return {
+    ...armed,
+    take: (operation, robotId) =>
+      armed.take((fault) => concerns(fault.operation, operation) && (fault.robotId ?? robotId) === robotId)
+        ?.effect,
+  };
+}
+
+function concerns(named: CommandFault["operation"], operation: string): boolean {
+  return named === undefined || (typeof named === "string" ? named === operation : named.includes(operation));
 }
 
 type Deliver = (message: StreamMessage) => void;
 
 /** Applies faults between the world and each subscriber. */
-interface StreamFaults {
-  add(fault: StreamFault): void;
-  /** The active faults, with the counts that are left. */
-  list(): readonly StreamFault[];
-  clear(): void;
-  /** Switches off the matching ones. */
-  remove(fits: (fault: StreamFault) => boolean): void;
+interface StreamFaults extends Omit<Armed<StreamFault>, "take"> {
   /** The function that delivers to one subscriber of `stream`, through the faults. */
   shape(stream: string, deliver: Deliver): Deliver;
 }
@@ -131,10 +134,7 @@ export function createStreamFaults(): StreamFaults {
       ?.effect;
 
   return {
-    add: armed.add,
-    list: armed.list,
-    clear: armed.clear,
-    remove: armed.remove,
+    ...armed,
     shape(stream, deliver) {
       // A message of a robot that waits until the next one has overtaken it.
       const overtaken = new Map<string, StreamMessage>();
@@ -157,6 +157,42 @@ export function createStreamFaults(): StreamFaults {
         overtaken.delete(robotId);
         deliver(late);
       };
+    },
+  };
+}
+
+/** Faults that wait for a command or a message, each for a number of times. */
+interface Armed<F extends { readonly count: number }> {
+  add(fault: F): void;
+  /** The active faults, with the counts that are left. */
+  list(): readonly F[];
+  clear(): void;
+  /** Switches off the matching ones. */
+  remove(fits: (fault: F) => boolean): void;
+  /** The first that matches, in the order in which they were added; it is thereby used once. */
+  take(fits: (fault: F) => boolean): F | undefined;
+}
+
+function createArmed<F extends { readonly count: number }>(): Armed<F> {
+  let armed: readonly F[] = [];
+  return {
+    add(fault) {
+      armed = [...armed, fault];
+    },
+    list: () => armed,
+    clear() {
+      armed = [];
+    },
+    remove(fits) {
+      armed = armed.filter((fault) => !fits(fault));
+    },
+    take(fits) {
+      const found = armed.find(fits);
+      if (found === undefined) return undefined;
+      armed = armed
+        .map((fault) => (fault === found ? { ...fault, count: fault.count - 1 } : fault))
+        .filter(({ count }) => count > 0);
+      return found;
     },
   };
 }

@@ -21,17 +21,21 @@ import {
   type ListWebhooksRequest,
   type ListWebhooksResponseSchema,
 } from "../../wire/fleet/v1/service_pb.js";
+import type { CommandFaults } from "../faults/registry.ts";
 import { Refusal } from "../refusal.ts";
 import type { World } from "../world/world.ts";
-import { type CallHandler, type CallParts, handler } from "./calls.ts";
+import {
+  type CallHandler,
+  type CallParts,
+  type ConfirmationOptions,
+  createConfirmation,
+  handler,
+} from "./calls.ts";
 import { chainCalls } from "./chain-calls.ts";
-import type { CommandFaults } from "./command-faults.ts";
-import { type ConfirmationOptions, createConfirmation } from "./confirmation.ts";
 import type { Caller, FleetOperations, RobotUpdate } from "./contract.ts";
-import { conveyorCalls } from "./conveyor-calls.ts";
-import { missionCalls } from "./mission-calls.ts";
 import { toOnlineInfo, toVertexInfo } from "./online-message.ts";
 import { createOwnership, type Ownership } from "./ownership.ts";
+import { conveyorCalls, missionCalls } from "./robot-calls.ts";
 import { createStreams } from "./streams.ts";
 import type { WorldDriver } from "./world-driver.ts";
 
@@ -55,11 +59,11 @@ export interface WebhookCalls {
 }
 
 /** The dependencies of the operations. */
-export interface OperationsParts {
+interface OperationsParts {
   readonly world: World;
   readonly driver: WorldDriver;
   readonly clock: Clock;
-  readonly faults: CommandFaults;
+  readonly faults: Pick<CommandFaults, "take">;
   readonly webhooks: WebhookCalls;
   readonly log: Log;
   readonly options: ConfirmationOptions;

@@ -26,13 +26,13 @@ import {
 import type { Battery, Robot } from "../world/robot.ts";
 import type { CallParts } from "./calls.ts";
 import type { Caller, RobotUpdate, StreamMessage } from "./contract.ts";
-import { checkCart } from "./conveyor-calls.ts";
 import { toMetadata, toMissionEvent, toMissionMessage } from "./mission-message.ts";
+import { checkCart } from "./robot-calls.ts";
 
 type Deliver = (message: StreamMessage) => void;
 
 /** The subscriptions of FleetService, and the events for webhooks. */
-export interface Streams {
+interface Streams {
   /** undefined: the method is none of the three. Throws a Refusal. */
   subscribe(method: DescMethod, caller: Caller, request: unknown, deliver: Deliver): (() => void) | undefined;
   /**

@@ -1,10 +1,10 @@
-import { createPrivateKey, X509Certificate } from "node:crypto";
+import { createPrivateKey, randomBytes, X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { join } from "node:path";
+import { createAuthority, issueCertificate } from "../../platform/certificate-authority.ts";
 import { readIfThere } from "../../platform/kept-file.ts";
 import type { KeyedCertificate } from "../../platform/keyed-certificate.ts";
 import { writeWhole } from "../scenario/scenario.ts";
-import { createCa, createServerCertificate } from "./certificate.ts";
 
 /** The files and texts for TLS, for the servers and for their clients. */
 export interface TlsIdentity {
@@ -18,7 +18,7 @@ export interface TlsIdentity {
   readonly key: string;
 }
 
-export interface IdentityOptions {
+interface IdentityOptions {
   readonly dataDir: string;
   /** Host names and addresses beyond localhost, 127.0.0.1 and ::1 that clients will use. */
   readonly extraNames: readonly string[];
@@ -91,4 +91,30 @@ function covers(certificate: X509Certificate, names: readonly string[]): boolean
   return names.every((name) =>
     isIP(name) === 0 ? certificate.checkHost(name) !== undefined : certificate.checkIP(name) !== undefined,
   );
+}
+
+const DAY_MS = 86_400_000;
+const CA_LIFE_MS = 3_650 * DAY_MS;
+// Some clients refuse server certificates that live longer than 398 days.
+const SERVER_LIFE_MS = 397 * DAY_MS;
+
+/** A CA of our own: it signs one server certificate and nothing else. */
+export function createCa(nowMs: number): Promise<KeyedCertificate> {
+  // A different name each time: the CAs of two simulators must not be confused.
+  return createAuthority(`Fleetgate simulator CA ${randomBytes(4).toString("hex")}`, CA_LIFE_MS, nowMs);
+}
+
+/** A server certificate for `names` (host names and addresses), signed by `authority`. */
+export function createServerCertificate(
+  authority: KeyedCertificate,
+  names: readonly string[],
+  nowMs: number,
+): Promise<KeyedCertificate> {
+  const order = {
+    commonName: "Fleetgate simulator",
+    names,
+    uses: ["server"],
+    lifeMs: SERVER_LIFE_MS,
+  } as const;
+  return issueCertificate(authority, order, nowMs);
 }

@@ -2,8 +2,7 @@ import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { type FieldFilter, FilterOperator } from "../../wire/fleet/v1/webhook_pb.js";
 import { Refusal } from "../refusal.ts";
-import { readField } from "./envelope.ts";
-import { type Leaf, leafDefault, leafJson, leafOf, wholeMs } from "./scalar.ts";
+import { type Leaf, leafDefault, leafJson, leafOf, readField, wholeMs } from "./envelope.ts";
 
 /** Whether an event's state passes a subscription's filter. */
 export type Matcher = (state: object) => boolean;

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { create, fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
+import { create, type DescMessage, fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { isJsonObject, type Json, type JsonObject } from "../../platform/json.ts";
 import { readIfThere } from "../../platform/kept-file.ts";
 import type { CreateWebhookRequest } from "../../wire/fleet/v1/service_pb.js";
 import { type WebhookSubscription, WebhookSubscriptionSchema } from "../../wire/fleet/v1/webhook_pb.js";
@@ -9,11 +10,9 @@ import { Refusal } from "../refusal.ts";
 import { writeWhole } from "../scenario/scenario.ts";
 import type { Caller, RobotUpdate } from "../service/contract.ts";
 import type { Ownership } from "../service/ownership.ts";
-import { eventSchema, renderEnvelope } from "./envelope.ts";
-import { type Matcher, readFilter } from "./filter.ts";
-import { checkHeaders } from "./headers.ts";
-import { readUrl } from "./target.ts";
-import { type BodyTemplate, readTemplate } from "./template.ts";
+import { eventSchema, leafJson, renderEnvelope } from "./envelope.ts";
+import { type FieldPath, findAt, type Matcher, readFilter, resolvePath } from "./filter.ts";
+import { checkHeaders, readUrl } from "./target.ts";
 
 /** A subscription in the form for matching events. */
 export interface Compiled {
@@ -111,6 +110,66 @@ function compile(
 
 function invalid(message: string): Refusal {
   return new Refusal("INVALID_ARGUMENT", message);
+}
+
+/** Makes the body of a delivery. */
+type BodyTemplate = (event: RobotUpdate) => Json;
+
+/** Makes the text for a placeholder. */
+type Substitute = (event: RobotUpdate) => string;
+
+const LONGEST_TEMPLATE = 65_536;
+
+/** Reads a request template (docs/internals/service.md, WHK-19 to WHK-25). Throws INVALID_ARGUMENT. */
+export function readTemplate(schema: DescMessage, template: JsonObject): BodyTemplate {
+  const { length } = JSON.stringify(template);
+  if (length > LONGEST_TEMPLATE)
+    throw wrongTemplate(`${length} characters of JSON; at most ${LONGEST_TEMPLATE}`);
+  return compileJson(schema, template);
+}
+
+function compileJson(schema: DescMessage, template: Json): BodyTemplate {
+  if (typeof template === "string") return compileText(schema, template);
+  if (Array.isArray(template)) {
+    const elements = template.map((element: Json) => compileJson(schema, element));
+    return (event) => elements.map((element) => element(event));
+  }
+  if (isJsonObject(template)) {
+    const members = Object.entries(template).map(
+      ([key, value]) => [compileText(schema, key), compileJson(schema, value)] as const,
+    );
+    return (event) => Object.fromEntries(members.map(([key, member]) => [key(event), member(event)]));
+  }
+  return () => template;
+}
+
+/** A text with its placeholders; the rest is kept. */
+function compileText(schema: DescMessage, text: string): Substitute {
+  // Pieces with an odd index were between braces.
+  const pieces = text.split(/\{\{([^{}]*)\}\}/).map((piece, position): string | Substitute => {
+    if (position % 2 === 1) return compilePlaceholder(schema, piece.trim());
+    if (piece.includes("{{"))
+      throw wrongTemplate(`${JSON.stringify(text.slice(0, 64))}: a placeholder is not closed`);
+    return piece;
+  });
+  return (event) => pieces.map((piece) => (typeof piece === "string" ? piece : piece(event))).join("");
+}
+
+function compilePlaceholder(schema: DescMessage, name: string): Substitute {
+  if (name === "robot_id") return ({ robotId }) => robotId;
+  const path = resolvePath(schema, name);
+  if (typeof path === "string") throw wrongTemplate(`{{${name.slice(0, 128)}}}: ${path}`);
+  return ({ state }) => renderText(path, state);
+}
+
+/** An absent path renders as the empty string, and so does an unset member of a oneof. */
+function renderText(path: FieldPath, state: object): string {
+  const found = findAt(path, state);
+  return found?.isSet === true ? String(leafJson(path.leaf, found.value)) : "";
+}
+
+function wrongTemplate(message: string): Refusal {
+  return new Refusal("INVALID_ARGUMENT", `options.request_template: ${message}`);
 }
 
 /** Keeps subscriptions over a restart. */

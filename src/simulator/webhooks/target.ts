@@ -10,13 +10,13 @@ const GLOBAL_UNICAST_IPV6 = ipaddr.parseCIDR("2000::/3");
 
 /** A delivery URL: https, without a user name, well-formed. Throws INVALID_ARGUMENT. */
 export function readUrl(text: string): URL {
-  if (text === "") throw invalid("is required");
-  if (text.length > LONGEST_URL) throw invalid(`is longer than ${LONGEST_URL} characters`);
+  if (text === "") throw wrongUrl("is required");
+  if (text.length > LONGEST_URL) throw wrongUrl(`is longer than ${LONGEST_URL} characters`);
   const url = parseUrl(text);
-  if (url === undefined) throw invalid("is no URL");
-  if (url.protocol !== "https:") throw invalid("must be https");
-  if (url.username !== "" || url.password !== "") throw invalid("must not hold a user name or a password");
-  if (url.port === "0") throw invalid("must not name port 0: nothing listens there");
+  if (url === undefined) throw wrongUrl("is no URL");
+  if (url.protocol !== "https:") throw wrongUrl("must be https");
+  if (url.username !== "" || url.password !== "") throw wrongUrl("must not hold a user name or a password");
+  if (url.port === "0") throw wrongUrl("must not name port 0: nothing listens there");
   return url;
 }
 
@@ -55,7 +55,7 @@ export async function checkReachable(url: URL, resolve: Resolve): Promise<void> 
 function checkPublic(addresses: readonly string[]): void {
   const wrong = addresses.find((address) => !isPublic(address));
   if (addresses.length === 0 || wrong !== undefined) {
-    throw invalid(`leads to ${wrong ?? "no address"}, which is no public address`);
+    throw wrongUrl(`leads to ${wrong ?? "no address"}, which is no public address`);
   }
 }
 
@@ -63,7 +63,7 @@ async function resolveOrRefuse(hostname: string, resolve: Resolve): Promise<read
   try {
     return await resolve(hostname);
   } catch {
-    throw invalid(`has a host, ${hostname}, that does not resolve`);
+    throw wrongUrl(`has a host, ${hostname}, that does not resolve`);
   }
 }
 
@@ -75,6 +75,68 @@ function parseUrl(text: string): URL | undefined {
   }
 }
 
-function invalid(message: string): Refusal {
+function wrongUrl(message: string): Refusal {
   return new Refusal("INVALID_ARGUMENT", `url ${message}`);
+}
+
+const MOST_HEADERS = 20;
+const MOST_BYTES = 8_192;
+const LEGAL_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const LEGAL_VALUE = /^(?![ \t])[\t\x20-\x7e\x80-\xff]*(?<![ \t])$/;
+
+/** Headers by which HTTP itself finds the end of a request and its destination. */
+const reserved: ReadonlySet<string> = new Set([
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/**
+ * Checks custom delivery headers (docs/internals/service.md, WHK-45): at most 20 and 8 kB,
+ * legal names and values, no name twice, none that HTTP needs for itself. Throws
+ * INVALID_ARGUMENT.
+ */
+export function checkHeaders(headers: Readonly<Record<string, string>>): void {
+  const entries = Object.entries(headers);
+  if (entries.length > MOST_HEADERS) throw wrongHeaders(`${entries.length} of them; at most ${MOST_HEADERS}`);
+  const bytes = entries.reduce(
+    (sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(value),
+    0,
+  );
+  if (bytes > MOST_BYTES) throw wrongHeaders(`${bytes} bytes in all; at most ${MOST_BYTES}`);
+  const seen = new Set<string>();
+  for (const [name, value] of entries) {
+    const lower = name.toLowerCase();
+    if (!LEGAL_NAME.test(name)) throw wrongHeaders(`${JSON.stringify(name)} is no header name`);
+    if (!LEGAL_VALUE.test(value)) throw wrongHeaders(`${name} has a value that no header can have`);
+    if (reserved.has(lower)) throw wrongHeaders(`${name} is not for clients to set`);
+    if (seen.has(lower)) throw wrongHeaders(`${name} is there twice`);
+    seen.add(lower);
+  }
+}
+
+/** All headers of a delivery: the service's own win, in whatever case a custom one is written. */
+export function deliveryHeaders(
+  custom: Readonly<Record<string, string>>,
+  subscriptionId: string,
+  eventId: string,
+): Record<string, string> {
+  const own: Record<string, string> = {
+    "X-Service-Webhook-Id": subscriptionId,
+    "X-Service-Webhook-Event-Id": eventId,
+    "Content-Type": "application/json",
+  };
+  const ownNames = new Set(Object.keys(own).map((name) => name.toLowerCase()));
+  const kept = Object.entries(custom).filter(([name]) => !ownNames.has(name.toLowerCase()));
+  return { ...Object.fromEntries(kept), ...own };
+}
+
+function wrongHeaders(message: string): Refusal {
+  return new Refusal("INVALID_ARGUMENT", `options.headers: ${message}`);
 }

@@ -10,7 +10,6 @@ import { Refusal } from "../refusal.ts";
 import type { RobotUpdate } from "../service/contract.ts";
 import type { WebhookCalls } from "../service/operations.ts";
 import type { Ownership } from "../service/ownership.ts";
-import { deliveryHeaders } from "./headers.ts";
 import {
   type AttemptOutcome,
   createDelivery,
@@ -28,9 +27,9 @@ import {
   newSubscription,
   type SubscriptionStore,
 } from "./subscription.ts";
-import { checkLiteral, checkReachable, type Resolve } from "./target.ts";
+import { checkLiteral, checkReachable, deliveryHeaders, type Resolve } from "./target.ts";
 
-export interface WebhookParts {
+interface WebhookParts {
   readonly ownership: Ownership;
   readonly store: SubscriptionStore;
   readonly sender: Sender;

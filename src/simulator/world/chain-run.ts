@@ -1,9 +1,8 @@
 import { type Chain, type ChainStatus, executingTask, type Task, type TaskStatus } from "./chain.ts";
 import type { WorldContext } from "./context.ts";
 import type { ConveyorRules } from "./conveyor-rules.ts";
-import type { Motion } from "./motion.ts";
+import type { Motion, Travel } from "./motion.ts";
 import type { Robot } from "./robot.ts";
-import type { Travel } from "./travel.ts";
 
 /** Executes chains: each task in its turn, by the robot that chain-orders.ts chose. */
 export interface ChainRun {

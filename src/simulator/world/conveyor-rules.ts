@@ -1,7 +1,13 @@
 import { Refusal } from "../refusal.ts";
 import type { WorldContext } from "./context.ts";
-import { type Conveyor, installedConveyor, type Motor, type MotorCommand } from "./conveyor.ts";
-import { isFlat, type Robot } from "./robot.ts";
+import {
+  type Conveyor,
+  installedConveyor,
+  isFlat,
+  type Motor,
+  type MotorCommand,
+  type Robot,
+} from "./robot.ts";
 
 /** The rules of conveyors. */
 export interface ConveyorRules {

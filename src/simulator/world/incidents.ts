@@ -2,11 +2,11 @@ import type { BatteryRules } from "./battery.ts";
 import type { ChainOrders } from "./chain-orders.ts";
 import type { WorldChange, WorldContext } from "./context.ts";
 import type { ConveyorRules } from "./conveyor-rules.ts";
-import type { Incident } from "./incident.ts";
 import type { MissionQueue } from "./mission-queue.ts";
 import type { MissionRun } from "./mission-run.ts";
 import type { Motion } from "./motion.ts";
 import { activeMission, type Robot } from "./robot.ts";
+import type { Incident } from "./spec.ts";
 
 /** The incidents of a world. */
 export interface Incidents {

@@ -1,9 +1,8 @@
 import type { WorldContext } from "./context.ts";
 import { samePlace, type Target } from "./map.ts";
 import { conductOf, type Feedback, isTerminal, type Mission, type MissionStatus } from "./mission.ts";
-import type { Motion } from "./motion.ts";
+import type { Motion, Travel } from "./motion.ts";
 import { activeMission, isDriving, isFlat, type Robot } from "./robot.ts";
-import type { Travel } from "./travel.ts";
 
 /** Executes missions: from goal to goal, through docking, stops and weight, to their end. */
 export interface MissionRun {

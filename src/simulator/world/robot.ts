@@ -1,8 +1,7 @@
 import type { Cancel } from "../../platform/clock.ts";
-import { type Conveyor, createConveyors } from "./conveyor.ts";
 import { type FleetMap, type Point, type Target, targetOf, type Vertex } from "./map.ts";
 import { isTerminal, type Mission } from "./mission.ts";
-import type { RobotSpec } from "./spec.ts";
+import { type ConveyorModel, conveyorModels, type RobotSpec } from "./spec.ts";
 
 export interface Battery {
   percent: number;
@@ -178,4 +177,47 @@ export function along(action: Extract<Action, { kind: "drive" }>, passedMs: numb
   const share = action.legMs === 0 ? 1 : Math.min(Math.max(passedMs / action.legMs, 0), 1);
   const { from } = action;
   return { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share };
+}
+
+export type Motor = "stop" | "cw" | "ccw";
+
+/** One conveyor of a cart. Indexes count from 1, so that an unset index names none. */
+export interface Conveyor {
+  readonly index: number;
+  readonly installed: boolean;
+  motor: Motor;
+  loaded: boolean;
+  healthy: boolean;
+  transfer: Cancel | undefined;
+}
+
+export interface MotorCommand {
+  readonly index: number;
+  readonly motor: Motor;
+}
+
+/** The conveyors of a model, empty and at rest. */
+function createConveyors(model: ConveyorModel, notInstalled: readonly number[]): Conveyor[] {
+  return Array.from({ length: conveyorModels[model] }, (_, position) => ({
+    index: position + 1,
+    installed: !notInstalled.includes(position + 1),
+    motor: "stop" as const,
+    loaded: false,
+    healthy: true,
+    transfer: undefined,
+  }));
+}
+
+interface HasConveyors {
+  readonly conveyors: readonly Conveyor[];
+}
+
+/** Indexes that can be commanded. */
+export function installedIndexes(robot: HasConveyors): number[] {
+  return robot.conveyors.filter((conveyor) => conveyor.installed).map((conveyor) => conveyor.index);
+}
+
+/** The conveyor of that index, if the cart has it. */
+export function installedConveyor(robot: HasConveyors, index: number): Conveyor | undefined {
+  return robot.conveyors.find((conveyor) => conveyor.installed && conveyor.index === index);
 }

@@ -1,4 +1,3 @@
-import type { Incident } from "./incident.ts";
 import type { MapSpec } from "./map.ts";
 
 /** The robot families. Carts carry loads on conveyors, serves carry items; `base` is a robot of neither. */
@@ -79,3 +78,27 @@ export interface WorldSpec {
   /** Incidents of robots, each with its milliseconds after the start. */
   readonly incidents: ReadonlyArray<{ readonly afterMs: number; readonly incident: Incident }>;
 }
+
+/** An event of a robot without a command: on request, or by a scenario. */
+export type Incident = { readonly robotId: string } & (
+  | { readonly kind: "offline" }
+  | { readonly kind: "online" }
+  | { readonly kind: "blocked" }
+  | { readonly kind: "unblocked" }
+  /** The charge jumps to `percent`; 0 is a robot that has run flat. */
+  | { readonly kind: "battery"; readonly percent: number }
+  /** A charging cable goes in or out. */
+  | { readonly kind: "wired"; readonly plugged: boolean }
+  /** The robot's sequence numbers begin again with 0, and it reports. */
+  | { readonly kind: "sequence-reset" }
+  /** Somebody puts weight on a robot, or (negative) takes it off. */
+  | { readonly kind: "weight"; readonly changeKg: number }
+  /** A conveyor in error stops, unless it `keepsTurning`; either way it takes no command until it is well. */
+  | {
+      readonly kind: "conveyor-health";
+      readonly index: number;
+      readonly ok: boolean;
+      readonly keepsTurning?: boolean | undefined;
+    }
+  | { readonly kind: "conveyor-payload"; readonly index: number; readonly loaded: boolean }
+);

@@ -4,18 +4,16 @@ import { type ChainOrders, createChainOrders } from "./chain-orders.ts";
 import { createChainRun } from "./chain-run.ts";
 import type { WorldChange, WorldContext } from "./context.ts";
 import { type ConveyorRules, createConveyorRules } from "./conveyor-rules.ts";
-import type { Incident } from "./incident.ts";
 import { createIncidents } from "./incidents.ts";
 import { enliven } from "./lively.ts";
 import { createMap, type FleetMap } from "./map.ts";
 import { createMissionQueue, type MissionQueue } from "./mission-queue.ts";
 import { createMissionRun } from "./mission-run.ts";
-import { createMotion } from "./motion.ts";
+import { createMotion, createTravel } from "./motion.ts";
 import { seededRandom } from "./random.ts";
 import { createRecord, type WorldRecord } from "./record.ts";
 import { createRobot, type Robot } from "./robot.ts";
-import type { Liveliness, Rules, WorldSpec } from "./spec.ts";
-import { createTravel } from "./travel.ts";
+import type { Incident, Liveliness, Rules, WorldSpec } from "./spec.ts";
 
 /**
  * The robots of a scenario and their rules: no input or output, no time but that of `advance`, and no random

@@ -11,7 +11,7 @@ import { openTerminal } from "../../../src/cli/terminal.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
 import { isPassword } from "../../../src/platform/password.ts";
-import { createCa, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../src/simulator/tls/identity.ts";
 import { endPrograms, fleetgate, newFolder, TEST_TIMEOUT_MS } from "../program.ts";
 import { piped, typed } from "../typed.ts";
 import { hasInvented } from "./init-harness.ts";

@@ -4,7 +4,7 @@ import type { Part } from "../../../src/cli/online/endpoints.ts";
 import { alarmsPart, clusterPart, memberPart } from "../../../src/cli/online/etcd.ts";
 import type { MemberStatus } from "../../../src/cluster/etcd/client.ts";
 import type { KeyedCertificate } from "../../../src/platform/keyed-certificate.ts";
-import { createCa, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../src/simulator/tls/identity.ts";
 import { bytes, done, hasEtcd, hasEtcdctl, startEtcd, type TestEtcd } from "../../cluster/etcd-harness.ts";
 import { createClientCertificate } from "../../support/client-certificate.ts";
 import { configText, createOnlineHarness, type OnlineHarness, startOther } from "./online-harness.ts";

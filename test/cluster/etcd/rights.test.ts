@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { EtcdClient } from "../../../src/cluster/etcd/client.ts";
 import { keyPrefix } from "../../../src/cluster/options.ts";
-import { createCa, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../src/simulator/tls/identity.ts";
 import { createClientCertificate } from "../../support/client-certificate.ts";
 import { bytes, done, hasEtcd, hasEtcdctl, startEtcd, type TestEtcd } from "../etcd-harness.ts";
 

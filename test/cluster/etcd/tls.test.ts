@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { KeyedCertificate } from "../../../src/platform/keyed-certificate.ts";
-import { createCa, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../src/simulator/tls/identity.ts";
 import { createClientCertificate } from "../../support/client-certificate.ts";
 import { bytes, done, hasEtcd, startEtcd, type TestEtcd } from "../etcd-harness.ts";
 

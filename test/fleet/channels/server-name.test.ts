@@ -7,7 +7,7 @@ import { createOpenSockets } from "../../../src/fleet/channels/open-sockets.ts";
 import { createPreflight } from "../../../src/fleet/channels/preflight.ts";
 import { defaultFleetTimes } from "../../../src/fleet/options.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
-import { createCa, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../src/simulator/tls/identity.ts";
 
 const closers: Array<() => void> = [];
 afterEach(() => {

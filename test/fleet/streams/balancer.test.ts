@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createServerCertificate } from "../../../src/simulator/tls/identity.ts";
 import { startBareHttp2 } from "../../support/bare-http2.ts";
 import { startFleetSession } from "../../support/fleet-harness.ts";
 import { startSimulator } from "../../support/simulator.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import type { EventSource } from "../../../src/fleet/options.ts";
-import { createCa, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../src/simulator/tls/identity.ts";
 import { startFleetSession } from "../../support/fleet-harness.ts";
 import { freePorts } from "../../support/free-ports.ts";
 import { type RunningSimulator, startSimulator } from "../../support/simulator.ts";

@@ -14,7 +14,7 @@ import { createTrust } from "../../../src/fleet/webhooks/trust.ts";
 import { createWebhookCalls } from "../../../src/fleet/webhooks/webhook-calls.ts";
 import { sleep, systemClock } from "../../../src/platform/clock.ts";
 import { createLog } from "../../../src/platform/log.ts";
-import { createCa, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../src/simulator/tls/identity.ts";
 import { createChronicle } from "../../support/chronicle.ts";
 import { openedJson } from "../../support/fleet-requests.ts";
 import { freePorts } from "../../support/free-ports.ts";

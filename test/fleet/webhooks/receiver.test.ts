@@ -4,7 +4,7 @@ import { connect as connectTls } from "node:tls";
 import { afterEach, expect, test } from "vitest";
 import { createReceiver, type Receiver, SECRET_HEADER } from "../../../src/fleet/webhooks/receiver.ts";
 import { createLog } from "../../../src/platform/log.ts";
-import { createCa, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../src/simulator/tls/identity.ts";
 import { https } from "../../support/https.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 

@@ -1,6 +1,6 @@
 import mqtt from "mqtt";
 import { afterEach, expect, it } from "vitest";
-import { createCa, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../src/simulator/tls/identity.ts";
 import { startHttps } from "../../cli/online/online-harness.ts";
 import { newLink } from "./link-harness.ts";
 import { haveMosquitto, startMosquitto } from "./mosquitto.ts";

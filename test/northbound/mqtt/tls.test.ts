@@ -7,7 +7,7 @@ import { Aedes } from "aedes";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { createLive } from "../../../src/platform/live.ts";
 import { type Log, silentLog } from "../../../src/platform/log.ts";
-import { createCa, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../src/simulator/tls/identity.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { newBroker, newLink } from "./link-harness.ts";
 import { embedded, external, listen, mqttOptions, start } from "./mqtt-harness.ts";

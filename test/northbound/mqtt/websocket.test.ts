@@ -6,7 +6,7 @@ import { Aedes } from "aedes";
 import { afterEach, describe, expect, it } from "vitest";
 import { createWebSocketStream, WebSocketServer } from "ws";
 import { createLive } from "../../../src/platform/live.ts";
-import { createCa, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../src/simulator/tls/identity.ts";
 import { freePorts } from "../../support/free-ports.ts";
 import { newLink } from "./link-harness.ts";
 import { haveMosquitto, startMosquitto } from "./mosquitto.ts";

@@ -14,7 +14,7 @@ import type { WebAccess, WebUser } from "../../../src/northbound/web/options.ts"
 import { createWebServer, type WebServer } from "../../../src/northbound/web/server.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { createLive } from "../../../src/platform/live.ts";
-import { createCa, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../src/simulator/tls/identity.ts";
 import { missionEvent } from "../../delivery/fleet-updates.ts";
 import { createChronicle } from "../../support/chronicle.ts";
 import { type FakeCommander, succeeded } from "../opcua/fake-commands.ts";

@@ -7,7 +7,7 @@ import { createWebServer, type WebServer } from "../../../src/northbound/web/ser
 import { systemClock } from "../../../src/platform/clock.ts";
 import { createLive } from "../../../src/platform/live.ts";
 import type { ListenerPair } from "../../../src/platform/tls-files.ts";
-import { createCa, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../src/simulator/tls/identity.ts";
 import { https } from "../../support/https.ts";
 import { start } from "./control-harness.ts";
 import { openAccess, webParts } from "./web-harness.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { RobotState } from "../../../src/simulator/control.ts";
 import type { RecordEntry } from "../../../src/simulator/world/record.ts";
-import type { RobotState } from "../../../src/simulator/world/robot-state.ts";
 import { type HttpsAnswer, https } from "../../support/https.ts";
 import { type RunningSimulator, startSimulator } from "../../support/simulator.ts";
 

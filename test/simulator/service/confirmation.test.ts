@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { CommandFaultEffect } from "../../../src/simulator/service/command-faults.ts";
+import type { CommandFault } from "../../../src/simulator/faults/fault.ts";
 import { TaskService } from "../../../src/wire/fleet/http/v1/task_pb.js";
 import { FleetService } from "../../../src/wire/fleet/v1/service_pb.js";
 import { acme, cartTo, createService, type ServiceHarness } from "./service-harness.ts";
@@ -69,7 +69,7 @@ describe("a robot's confirmation", () => {
 });
 
 describe("command faults", () => {
-  it.each<[CommandFaultEffect, string, number, number, number]>([
+  it.each<[CommandFault["effect"], string, number, number, number]>([
     // Missions right after the call, when it is answered, and well after that.
     ["delay-taken", "DEADLINE_EXCEEDED", 1, 1, 1],
     ["delay-not-taken", "DEADLINE_EXCEEDED", 0, 0, 0],
@@ -78,7 +78,7 @@ describe("command faults", () => {
     ["internal-after", "INTERNAL", 1, 1, 1],
   ])("%s: %s", async (effect, code, atOnce, whenAnswered, later) => {
     const harness = createService();
-    harness.faults.add({ operation: "CreateMission", count: 1, effect });
+    harness.faults.add({ kind: "command", operation: "CreateMission", count: 1, effect });
     const answer = watch(start(harness));
     await harness.clock.settle(0);
     expect(missionCount(harness)).toBe(atOnce);
@@ -94,7 +94,7 @@ describe("command faults", () => {
 
   it("a late command that the robot cannot take by then changes nothing", async () => {
     const harness = createService();
-    harness.faults.add({ count: 1, effect: "delay-taken-late" });
+    harness.faults.add({ kind: "command", count: 1, effect: "delay-taken-late" });
     const answer = watch(start(harness));
     await harness.clock.settle(10_000);
     expect(answer.code).toBe("DEADLINE_EXCEEDED");
@@ -107,6 +107,7 @@ describe("command faults", () => {
   it("befall the operation and the robot they name, as often as they say", async () => {
     const harness = createService();
     harness.faults.add({
+      kind: "command",
       operation: "ControlConveyor",
       robotId: "cart",
       count: 2,
@@ -117,18 +118,18 @@ describe("command faults", () => {
     expect(await start(harness)).toBe("OK");
     expect(await roll("cart")).toBe("INTERNAL");
     expect(harness.faults.list()).toEqual([
-      { operation: "ControlConveyor", robotId: "cart", count: 1, effect: "internal-before" },
+      { kind: "command", operation: "ControlConveyor", robotId: "cart", count: 1, effect: "internal-before" },
     ]);
     expect(await roll("cart")).toBe("INTERNAL");
     expect(await roll("cart")).toBe("OK");
-    harness.faults.add({ count: 5, effect: "internal-before" });
+    harness.faults.add({ kind: "command", count: 5, effect: "internal-before" });
     harness.faults.clear();
     expect(await roll("cart")).toBe("OK");
   });
 
   it("do not hide what is refused anyway", async () => {
     const harness = createService();
-    harness.faults.add({ count: 1, effect: "delay-taken" });
+    harness.faults.add({ kind: "command", count: 1, effect: "delay-taken" });
     expect(await harness.codeOf(method.createMission, { robotId: "cart" })).toBe("INVALID_ARGUMENT");
     expect(harness.faults.list()).toHaveLength(1);
   });
@@ -155,7 +156,7 @@ describe("command faults", () => {
     ["DeleteWebhook", (harness: ServiceHarness) => harness.codeOf(method.deleteWebhook, { id: "x" })],
   ])("reach %s too", async (operation, codeOf) => {
     const harness = createService();
-    harness.faults.add({ operation, count: 1, effect: "internal-before" });
+    harness.faults.add({ kind: "command", operation, count: 1, effect: "internal-before" });
     expect(await codeOf(harness)).toBe("INTERNAL");
     expect(await codeOf(harness)).toBe(operation === "DeleteWebhook" ? "NOT_FOUND" : "OK");
   });

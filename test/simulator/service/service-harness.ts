@@ -8,9 +8,9 @@ import {
   type MessageShape,
 } from "@bufbuild/protobuf";
 import { silentLog } from "../../../src/platform/log.ts";
+import { type CommandFaults, createCommandFaults } from "../../../src/simulator/faults/registry.ts";
 import { Refusal } from "../../../src/simulator/refusal.ts";
 import { readScenario } from "../../../src/simulator/scenario/scenario.ts";
-import { createFaultSwitch, type FaultSwitch } from "../../../src/simulator/service/command-faults.ts";
 import type { Caller } from "../../../src/simulator/service/contract.ts";
 import { createOperations, type Operations } from "../../../src/simulator/service/operations.ts";
 import { createWorldDriver } from "../../../src/simulator/service/world-driver.ts";
@@ -26,7 +26,7 @@ export interface ServiceHarness {
   readonly clock: ManualClock;
   readonly world: World;
   readonly operations: Operations;
-  readonly faults: FaultSwitch;
+  readonly faults: CommandFaults;
   call<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     request: MessageInitShape<I>,
@@ -89,7 +89,7 @@ export function createService({
   const world = createWorld(scenario.world, clock.nowMs(), 1_000);
   const driver = createWorldDriver(world, clock, timeFactor);
   driver.run(new AbortController().signal);
-  const faults = createFaultSwitch();
+  const faults = createCommandFaults();
   const operations = createOperations({
     world,
     driver,

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { RobotUpdate } from "../../../src/simulator/service/contract.ts";
 import { eventSchema, renderEnvelope } from "../../../src/simulator/webhooks/envelope.ts";
 import { readFilter } from "../../../src/simulator/webhooks/filter.ts";
-import { readTemplate } from "../../../src/simulator/webhooks/template.ts";
+import { readTemplate } from "../../../src/simulator/webhooks/subscription.ts";
 import { MissionEventStateSchema } from "../../../src/wire/fleet/v1/mission_pb.js";
 import { FieldFilterSchema } from "../../../src/wire/fleet/v1/webhook_pb.js";
 

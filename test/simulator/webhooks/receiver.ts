@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { createCa, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../src/simulator/tls/identity.ts";
 
 /** One request that a receiver of webhooks got. */
 export interface Received {

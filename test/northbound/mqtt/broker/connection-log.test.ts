@@ -6,7 +6,7 @@ import { createBroker, type EmbeddedBroker } from "../../../../src/northbound/mq
 import type { EmbeddedBrokerOptions } from "../../../../src/northbound/mqtt/options.ts";
 import { createTopics } from "../../../../src/northbound/mqtt/topics.ts";
 import { type Log, silentLog } from "../../../../src/platform/log.ts";
-import { createCa, createServerCertificate } from "../../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../../src/simulator/tls/identity.ts";
 import { type Given, withLive } from "../../../support/live.ts";
 import { createManualClock, type ManualClock } from "../../../support/manual-clock.ts";
 import { base, embedded, noAudit, start } from "../mqtt-harness.ts";

@@ -4,7 +4,7 @@ import { createWebConnections, listenerBounds } from "../../../../.build/northbo
 import { createHttpServer } from "../../../../.build/northbound/web/http-server.js";
 import { systemClock } from "../../../../.build/platform/clock.js";
 import { silentLog } from "../../../../.build/platform/log.js";
-import { createCa, createServerCertificate } from "../../../../.build/simulator/tls/certificate.js";
+import { createCa, createServerCertificate } from "../../../../.build/simulator/tls/identity.js";
 
 const authority = await createCa(Date.now());
 const { key, certificate } = await createServerCertificate(authority, ["127.0.0.1"], Date.now());
