@@ -24,8 +24,7 @@ import type { FleetEvent } from "../domain/event.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Clock } from "../platform/clock.ts";
 import { type AlarmFollower, createAlarmFollower } from "./alarm-follower.ts";
-import { type AlarmPages, createAlarmPages } from "./alarm-pages.ts";
-import { createDueAlarms } from "./due-alarms.ts";
+import { type AlarmPages, createAlarmPages, createDueAlarms } from "./alarm-pages.ts";
 
 /** The registry of all alarms of the fleet and the gateway: active, acknowledged and returned ones. */
 export interface AlarmRegistry extends AlarmConditionSink {
@@ -53,13 +52,13 @@ export interface AlarmRegistry extends AlarmConditionSink {
 }
 
 /** Takes what the leader of a cluster has. */
-export interface FollowedAlarms extends Pick<AlarmFollower, "alarm"> {
+interface FollowedAlarms extends Pick<AlarmFollower, "alarm"> {
   /** This member leads. The leaders before have used numbers up to `lastId`. */
   lead(lastId: number): void;
 }
 
 /** What differs for a member of a cluster. */
-export interface AlarmSharing {
+interface AlarmSharing {
   /** Another member leads: what is no alarm of this box alone begins and ends there. */
   isFollowing(): boolean;
 }

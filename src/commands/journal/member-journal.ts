@@ -1,10 +1,18 @@
 import type { RunningTime } from "../../platform/running-time.ts";
 import { StoreFailed } from "../../platform/store.ts";
 import type { OwnTableStore, TableStore } from "../../platform/stores/table-store.ts";
+import { createTimeSlices } from "../../platform/time-slices.ts";
 import { openDurableJournal } from "./durable-journal.ts";
 import type { Journal, JournalLimits } from "./journal.ts";
-import { followJournal } from "./journal-follower.ts";
-import { recordCodec, storedClaims, unpackRecord } from "./stored-record.ts";
+import { createJournalIndex, type JournalIndex, type SharedRecord, sourceKey } from "./journal-index.ts";
+import {
+  lacksRecord,
+  openJournalTables,
+  orderKey,
+  recordCodec,
+  storedClaims,
+  unpackRecord,
+} from "./stored-record.ts";
 
 /** The journal of a member of a cluster. */
 export interface MemberJournal extends Journal {
@@ -77,5 +85,124 @@ function standbyJournal(tables: TableStore): Journal {
     isDamaged: () => false,
     figures: () => ({}),
     close: nothing,
+  };
+}
+
+/** Keeps the index of a journal that another member of the cluster writes. */
+interface JournalFollower {
+  /** A record of a table of the store has changed. It is read soon, in time slices. */
+  changed(table: string, key: string): void;
+  /**
+   * Resolves with the index when it has all changes, and follows no more. Rejects if a record cannot be read:
+   * then nobody knows what was sent.
+   */
+  caughtUp(): Promise<JournalIndex>;
+}
+
+interface Placed {
+  readonly number: number;
+  /** As the shares have it; null: they do not. */
+  share: SharedRecord | null;
+}
+
+/** Of the place of a record, or of a record. */
+interface Change {
+  readonly isPlace: boolean;
+  readonly key: string;
+}
+
+const nameOf = ({ isPlace, key }: Change) => `${isPlace}${key}`;
+
+/** @param store as a standby knows it */
+export function followJournal(store: TableStore): JournalFollower {
+  const { commands, order } = openJournalTables(store);
+  const index = createJournalIndex();
+  const shareOf = createShares();
+  const placed = new Map<string, Placed>();
+  const unreadable = new Map<string, Change>();
+  let waiting: Change[] = [];
+  let reading: Promise<void> | null = null;
+  let isFollowing = true;
+
+  function leave(id: string, { number, share }: Placed): void {
+    index.drop(id);
+    if (share !== null) index.shares.remove(share, number);
+  }
+
+  function place(id: string, number: number): void {
+    const before = placed.get(id);
+    if (before?.number === number) return;
+    if (before !== undefined) leave(id, before);
+    placed.set(id, { number, share: null });
+  }
+
+  function readRecord(id: string): void {
+    const found = placed.get(id);
+    // A new one is read when its place comes.
+    if (found === undefined) return;
+    leave(id, found);
+    found.share = null;
+    const stored = commands.get(id);
+    if (stored !== undefined) {
+      const record = index.add(found.number, id, stored);
+      if (record.outcome !== null) found.share = shareOf(record);
+    } else {
+      if (order.get(orderKey(found.number)) === id) throw lacksRecord();
+      placed.delete(id);
+    }
+  }
+
+  function read({ isPlace, key }: Change): void {
+    const id = isPlace ? order.get(key) : key;
+    if (id === undefined) return;
+    if (isPlace) place(id, Number(key));
+    readRecord(id);
+  }
+
+  async function readWaiting(): Promise<void> {
+    // The changes of one transaction come in one turn.
+    await null;
+    const slices = createTimeSlices();
+    while (waiting.length > 0) {
+      const changes = waiting;
+      waiting = [];
+      for (const change of changes) {
+        try {
+          read(change);
+          if (unreadable.size > 0) unreadable.delete(nameOf(change));
+        } catch {
+          unreadable.set(nameOf(change), change);
+        }
+        const slice = slices.next();
+        if (slice !== undefined) await slice;
+      }
+    }
+    reading = null;
+  }
+
+  return {
+    changed(table, key) {
+      if (!isFollowing || (table !== "order" && table !== "commands")) return;
+      waiting.push({ isPlace: table === "order", key });
+      reading ??= readWaiting();
+    },
+    async caughtUp() {
+      while (reading !== null) await reading;
+      for (const change of unreadable.values()) read(change);
+      isFollowing = false;
+      placed.clear();
+      return index;
+    },
+  };
+}
+
+/** One object for all records of a source: a journal has a hundred thousand. */
+function createShares(): (record: SharedRecord) => SharedRecord {
+  const shares = new Map<string, SharedRecord>();
+  return ({ sentAtMs, command: { source } }) => {
+    const key = `${sentAtMs === null}${sourceKey(source)}`;
+    const share = shares.get(key) ?? { sentAtMs: sentAtMs === null ? null : 0, command: { source } };
+    shares.set(key, share);
+    return share;
   };
 }

@@ -1,7 +1,7 @@
 import type { Source } from "../../domain/command.ts";
 import type { DropReason, FleetEvent } from "../../domain/event.ts";
 import type { Store, StoreChange } from "../../platform/store.ts";
-import type { Entry } from "./entry.ts";
+import type { Entry } from "./lines.ts";
 import { DROPS, dropKey, type StoredDrop } from "./records.ts";
 
 /**
@@ -18,7 +18,7 @@ export interface DropRegistry {
   readonly length: number;
 }
 
-export interface DropRegistryParts {
+interface DropRegistryParts {
   readonly store: Store;
   readonly sessionId: string;
   readonly nowMs: () => number;

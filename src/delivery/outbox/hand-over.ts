@@ -1,7 +1,6 @@
 import type { Cancel, Clock } from "../../platform/clock.ts";
 import type { DropRegistry } from "./drop-registry.ts";
-import type { Entry } from "./entry.ts";
-import { firstOf, type Lines } from "./lines.ts";
+import { type Entry, firstOf, type Lines } from "./lines.ts";
 import type { StoredDrop } from "./records.ts";
 
 /** A pause saves allowance for this part of a second only, so that no burst follows it. */
@@ -25,7 +24,7 @@ export interface HandOver {
   onAllowance(wake: () => void): void;
 }
 
-export interface HandOverParts {
+interface HandOverParts {
   /** The lines of robots, and of commands. */
   readonly lines: readonly [Lines, Lines];
   readonly drops: DropRegistry;

@@ -1,6 +1,7 @@
-import { type Chain, createChain } from "../../platform/chain.ts";
+import type { FleetEvent } from "../../domain/event.ts";
+import { type Chain, type ChainLink, createChain } from "../../platform/chain.ts";
 import { createFairQueues, type FairQueues } from "../../platform/fair-queues.ts";
-import type { Entry } from "./entry.ts";
+import { causeOf } from "../event-queue.ts";
 
 /**
  * The events of robots, or those of commands, that may be handed over. History is what could not be handed
@@ -107,4 +108,43 @@ export function firstOf(chain: Chain<Entry>, count: number): Entry[] {
 
 function entriesOf(chain: Chain<Entry>): Entry[] {
   return firstOf(chain, chain.length);
+}
+
+/** An event in the outbox. While it waits, the store has it, and the memory only this. */
+export interface Entry {
+  readonly number: number;
+  readonly key: string;
+  readonly isOfCommand: boolean;
+  /** When the event itself says that it happened. */
+  readonly atMs: number;
+  /** In running time. */
+  readonly queuedAtMs: number;
+  /** Null while only the store has it. */
+  event: FleetEvent | null;
+  /** Where the event is. `memory`: the disk has not taken it. */
+  place: "queued" | "writing" | "stored" | "memory";
+  /** Its place among those that may be handed over; null before, and after. */
+  link: ChainLink<Entry> | null;
+  /** Which of them it is among. */
+  isHistory: boolean;
+  /** It was handed over, and nobody has said yet that it has arrived. */
+  isUnderWay: boolean;
+  /** A bound has dropped it, or it has arrived. */
+  hasLeft: boolean;
+}
+
+export function entryOf(event: FleetEvent, number: number, queuedAtMs: number): Entry {
+  return {
+    number,
+    key: causeOf(event),
+    isOfCommand: event.kind === "command",
+    atMs: event.atMs,
+    queuedAtMs,
+    event,
+    place: "queued",
+    link: null,
+    isHistory: false,
+    isUnderWay: false,
+    hasLeft: false,
+  };
 }

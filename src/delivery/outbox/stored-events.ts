@@ -3,7 +3,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Store } from "../../platform/store.ts";
 import { RecordDamaged } from "../../platform/stores/record-seal.ts";
 import { dropEvent } from "./drop-registry.ts";
-import type { Entry } from "./entry.ts";
+import type { Entry } from "./lines.ts";
 import { EVENTS, eventKey, numberOf, type StoredEvent } from "./records.ts";
 
 /** Reads events from the store. */
@@ -21,7 +21,7 @@ export interface StoredEvents {
 }
 
 /** By number. */
-export type LoggedEvents = ReadonlyMap<number, StoredEvent>;
+type LoggedEvents = ReadonlyMap<number, StoredEvent>;
 
 type TakeStored = (number: number, stored: StoredEvent, isStored: boolean) => void;
 

@@ -4,12 +4,11 @@ import type { Log } from "../../platform/log.ts";
 import { startLoopTimer } from "../../platform/loop-timer.ts";
 import type { RunningTime } from "../../platform/running-time.ts";
 import type { Store, StoreChange } from "../../platform/store.ts";
-import type { Entry } from "./entry.ts";
-import type { EventLog, LogLine } from "./event-log.ts";
-import { type Handover, Noted, stepsOf } from "./noted.ts";
+import { type EventLog, type Handover, type LogLine, Noted, stepsOf } from "./event-log.ts";
+import type { Entry } from "./lines.ts";
 import { eventKey, type StoredEvent } from "./records.ts";
 
-export interface WriterParts {
+interface WriterParts {
   readonly store: Store;
   readonly eventLog: EventLog;
   readonly sessionId: string;
