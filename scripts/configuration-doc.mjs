@@ -1,15 +1,10 @@
-// Writes docs/configuration.md from the schema of the configuration (in .build, so build first), between the
-// texts of scripts/configuration-texts.mjs. With --check it writes nothing, and fails when what is committed
-// is not what they say today. A key that a reload changes must have its effect in the texts.
-import { readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+// Writes the keys of docs/configuration.md from the schema of the configuration (in .build, so build first).
+// With --check it writes nothing, and fails when what is committed is not what the schema says today. A key
+// that a reload changes must be in the page's table of what a reload does.
+import { liveKeys } from "../.build/config/fields.js";
 import { configJsonSchema, configSchema } from "../.build/config/schema.js";
-import { liveKeys } from "../.build/config/schema-walk.js";
-import { effects, head } from "./configuration-texts.mjs";
-import { wrapMarkdown } from "./wrap.mjs";
+import { readPage, writeParts } from "./marked-parts.mjs";
 
-const path = join(dirname(fileURLToPath(import.meta.url)), "..", "docs", "configuration.md");
 const live = new Map([...liveKeys(configSchema)].map(({ path: key, reloads }) => [key, reloads]));
 
 /** The page lists the roles once. */
@@ -106,23 +101,18 @@ ${rows(key, schema).join("\n")}
 `;
 }
 
-const listed = effects.flatMap(({ keys }) => keys);
+const [, effects = ""] = /\n\| key \| what follows \|\n\|---\|---\|\n([\s\S]*?)\n\n/.exec(readPage("configuration.md")) ?? [];
+const listed = effects.split("\n").flatMap((line) => {
+  const [, keys = ""] = line.split("|");
+  return Array.from(keys.matchAll(/`([^`]+)`/g), ([, key]) => key);
+});
 const unlike = [...live.keys()]
   .filter((key) => !listed.includes(key))
   .concat(listed.filter((key) => !live.has(key)));
 if (unlike.length > 0) {
-  console.error(`scripts/configuration-texts.mjs: keys that a reload changes, but for: ${unlike.join(", ")}`);
+  console.error(`docs/configuration.md, what a reload does: too many or too few keys: ${unlike.join(", ")}`);
   process.exit(1);
 }
-const effectRows = effects.map(
-  ({ keys, does }) => `| ${keys.map((key) => `\`${key}\``).join(", ")} | ${does} |`,
-);
-const sections = Object.entries(configJsonSchema().properties).map(section);
-const text = wrapMarkdown(`${head(effectRows.join("\n"))}${sections.join("")}`);
-
-if (!process.argv.includes("--check")) {
-  writeFileSync(path, text);
-} else if (readFileSync(path, "utf8") !== text) {
-  console.error("docs/configuration.md is not what src/config says. Run: node scripts/configuration-doc.mjs");
-  process.exit(1);
-}
+writeParts("configuration.md", {
+  keys: Object.entries(configJsonSchema().properties).map(section).join("").split("\n").slice(1, -1),
+});

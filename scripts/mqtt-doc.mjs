@@ -4,8 +4,8 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { asyncApiDocument, examplesOn } from "../.build/northbound/mqtt/models/async-api.js";
-import { messageSchemas } from "../.build/northbound/mqtt/models/messages.js";
+import { examplesOn, messageSchemas } from "../.build/northbound/mqtt/models/messages.js";
+import { asyncApiDocument } from "./async-api.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const folder = join(root, "config", "schemas");

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { isCode } from "./platform/socket-probe.ts";
+import { isCode } from "./platform/error-text.ts";
 
 interface Manifest {
   readonly version: string;

@@ -85,7 +85,7 @@ const readersOfDate: Readonly<Record<string, string>> = {
   "cluster/etcd/member.ts": "gRPC takes a deadline as a Date, and begins a timer with it at once",
   cli: "a command of a moment; what runs longer is given the clock",
   console: "the browser has no clock of ours",
-  "fleet/calls/grpc-call.ts": "gRPC takes a deadline as a Date, and begins a timer with it at once",
+  "fleet/calls/service-call.ts": "gRPC takes a deadline as a Date, and begins a timer with it at once",
   "fleet/channels/preflight.ts": "gRPC takes a deadline as a Date, and begins a timer with it at once",
   "northbound/mqtt/client/client.ts": "validity of the broker's certificate",
   "northbound/opcua/certificate-store/move.ts": "the time of a file",
@@ -102,8 +102,8 @@ const usersOfWallTimes: Readonly<Record<string, string>> = {
   "platform/recorder/segments.ts": "recordings of runs before have a wall time alone",
   "northbound/mqtt/commands.ts": "when a message came in, which is a moment",
   "northbound/web/floor/robot-facts.ts": "the monotonic time of a message that came just now",
-  "northbound/web/floor/station-json.ts": "a lease of a run before has a wall time alone",
-  "northbound/web/resources/connections.ts": "certificates end by the wall clock",
+  "northbound/web/floor/floor-json.ts": "a lease of a run before has a wall time alone",
+  "northbound/web/resources/gateway.ts": "certificates end by the wall clock",
   "fleet/session/exchange-history.ts": "what runs before have noted",
   "fleet/session/exchange.ts": "the service's times",
   "fleet/robot-clocks.ts": "the times of the service and of its robots",
@@ -323,7 +323,7 @@ describe("the habits", () => {
 
   it("folders are made in one place: `mkdir` with `recursive` never comes back from /proc", () => {
     const makers = pathsWhere((source) => /\bmkdir(Sync)?\(/.test(withoutComments(source.text)));
-    expect(makers).toEqual(["platform/make-folder.ts"]);
+    expect(makers).toEqual(["platform/folder.ts"]);
   });
 
   it("the simulator and the OPC UA server are loaded where they are used: a start without them is shorter", () => {

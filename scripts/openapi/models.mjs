@@ -2,15 +2,9 @@ import { z } from "zod";
 import { alarmModel } from "../../.build/models/alarm.js";
 import * as values from "../../.build/models/robot.js";
 import * as alarm from "../../.build/northbound/web/api/alarm.js";
-import * as certificate from "../../.build/northbound/web/api/certificate.js";
 import * as command from "../../.build/northbound/web/api/command.js";
-import * as connection from "../../.build/northbound/web/api/connection.js";
 import * as floor from "../../.build/northbound/web/api/floor.js";
-import * as floorSettings from "../../.build/northbound/web/api/floor-settings.js";
 import * as gateway from "../../.build/northbound/web/api/gateway.js";
-import * as hold from "../../.build/northbound/web/api/hold.js";
-import * as operation from "../../.build/northbound/web/api/operation.js";
-import * as rights from "../../.build/northbound/web/api/rights.js";
 import * as robot from "../../.build/northbound/web/api/robot.js";
 import * as session from "../../.build/northbound/web/api/session.js";
 import * as simulator from "../../.build/northbound/web/api/simulator.js";
@@ -18,10 +12,7 @@ import { streamMessages } from "../../.build/northbound/web/api/stream.js";
 import * as tag from "../../.build/northbound/web/api/tag.js";
 import * as trend from "../../.build/northbound/web/api/trend.js";
 
-const answers = [
-  ...[robot, trend, floor, floorSettings, alarm, command, operation, rights, hold, gateway],
-  ...[connection, tag, session, certificate, simulator],
-];
+const answers = [robot, trend, floor, alarm, command, session, gateway, tag, simulator];
 
 /** The models of bodies by the names of their schemas: those of the API's files, with a capital. */
 const models = {

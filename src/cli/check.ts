@@ -4,14 +4,14 @@ import type { Settings } from "../config/settings.ts";
 import { createCatalogue } from "../fleet/operations.ts";
 import { systemClock } from "../platform/clock.ts";
 import { allowLongWays } from "../platform/connect-fault.ts";
-import { asOwnerOf } from "../platform/folder-owner.ts";
+import { asOwnerOf } from "../platform/folder.ts";
 import { checkReport } from "./check-report.ts";
 import { exitOnProblems, type Reading } from "./configuration.ts";
 import { exitCodes } from "./exit.ts";
 import { configOption } from "./installed.ts";
 import { type Part, partText } from "./online/endpoints.ts";
-import { unitEnvironment } from "./unit-environment.ts";
 import { readForUnit } from "./unit-reading.ts";
+import { unitEnvironment } from "./unit-environment.ts";
 
 interface CheckOptions {
   readonly config: string;

@@ -1,5 +1,5 @@
 import { describeError, PlainError } from "../platform/error-text.ts";
-import { PortRefused, PortTaken, refusalAdvice } from "../platform/port-taken.ts";
+import { PortRefused, PortTaken, refusalAdvice } from "../platform/listener.ts";
 
 /**
  * Exit codes of sysexits.h, for service managers. `usage`: an option or an answer is missing or wrong.

@@ -1,6 +1,5 @@
 import { Command } from "commander";
-import { exitCodeOf } from "./call-output.ts";
-import { askGateway, type ControlOptions, exitWith, finishDone } from "./control-client.ts";
+import { askGateway, type ControlOptions, exitCodeOf, exitWith, finishDone } from "./control-client.ts";
 import { exitCodes, NotPossible } from "./exit.ts";
 import { findSocket, socketOptions } from "./installed.ts";
 import { stopSignal } from "./stop-signal.ts";

@@ -2,8 +2,14 @@ import { setTimeout as wait } from "node:timers/promises";
 import { Command } from "commander";
 import { isJsonObject, type JsonObject } from "../platform/json.ts";
 import { jsonLine, plain } from "../platform/plain-text.ts";
-import { exitCodeOf } from "./call-output.ts";
-import { askGateway, CallFailed, type ControlOptions, exitWith, print } from "./control-client.ts";
+import {
+  askGateway,
+  CallFailed,
+  type ControlOptions,
+  exitCodeOf,
+  exitWith,
+  print,
+} from "./control-client.ts";
 import { NotPossible } from "./exit.ts";
 import { findSocket, socketOptions } from "./installed.ts";
 import { listOf } from "./readable.ts";

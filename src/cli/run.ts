@@ -12,7 +12,7 @@ import type { Health } from "../platform/component.ts";
 import { allowLongWays } from "../platform/connect-fault.ts";
 import { bootIdOfMachine, createCrashFolder } from "../platform/crash/crash-folder.ts";
 import { type CrashWatch, createCrashWatch } from "../platform/crash/crash-watch.ts";
-import { refuseForeignFolder } from "../platform/folder-owner.ts";
+import { refuseForeignFolder } from "../platform/folder.ts";
 import { bindWithoutProperty, processHeap, returnHeap } from "../platform/heap-return.ts";
 import { createLog } from "../platform/log.ts";
 import { processorMsOfProcess, watchLoop } from "../platform/loop-watch.ts";

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { writeSync } from "node:fs";
 import type { Environment } from "../config/environment.ts";
-import { clip } from "../domain/clip.ts";
+import { clip } from "../domain/foreign-text.ts";
 import { type Clock, every } from "../platform/clock.ts";
 import type { Health } from "../platform/component.ts";
 import { describeError } from "../platform/error-text.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Command, Option } from "commander";
+import type { PortTaken } from "../platform/listener.ts";
 import { createLog, type Log } from "../platform/log.ts";
-import type { PortTaken } from "../platform/port-taken.ts";
 import { NoRecording } from "../platform/recorder/recording.ts";
 import type { ScenarioSource, SimulatorOptions } from "../simulator/options.ts";
 import type { Endpoints } from "../simulator/simulator.ts";

@@ -22,7 +22,7 @@ import {
 import { selfSigned } from "../northbound/opcua/made-certificate.ts";
 import { aborted } from "../platform/component.ts";
 import { describeError } from "../platform/error-text.ts";
-import { makeFolder } from "../platform/make-folder.ts";
+import { makeFolder } from "../platform/folder.ts";
 import { NotPossible } from "./exit.ts";
 
 const FLEET_NAMESPACE = "urn:fleetgate:fleet";

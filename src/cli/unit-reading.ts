@@ -1,6 +1,6 @@
 import { relative } from "node:path";
 import { CREDENTIAL_PREFIX } from "../config/environment.ts";
-import { takeRights } from "../platform/folder-owner.ts";
+import { takeRights } from "../platform/folder.ts";
 import { UNREADABLE } from "../platform/plain-file.ts";
 import { type Reading, type ReportedProblem, readConfiguration } from "./configuration.ts";
 import type { UnitEnvironment, UnitRights } from "./unit-environment.ts";

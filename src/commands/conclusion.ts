@@ -1,9 +1,8 @@
 import { type Command, commandId, type Effect } from "../domain/command.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
-import type { Clock } from "../platform/clock.ts";
+import { type Clock, noLaterThan } from "../platform/clock.ts";
 import { ChangedMeanwhile } from "../platform/store.ts";
-import { noLaterThan } from "../platform/within.ts";
 import type { Attribution } from "./attribution/attribution.ts";
 import type { EvidenceSearch } from "./evidence/evidence-search.ts";
 import type { Job } from "./job.ts";

@@ -1,14 +1,13 @@
 import type { FleetPort } from "../contracts/fleet-port.ts";
 import type { ParsedRequest, Subject } from "../contracts/operation.ts";
-import { quoted } from "../domain/clip.ts";
 import { type Command, sameSource } from "../domain/command.ts";
-import { ending, type Outcome, refusal } from "../domain/outcome.ts";
-import { unknownRobot } from "../domain/refusals.ts";
+import { quoted } from "../domain/foreign-text.ts";
+import { ending, type Outcome, refusal, unknownRobot } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { SteadyWall } from "../platform/clock-watch.ts";
 import type { ConveyorRuns } from "./conveyors/conveyor-runs.ts";
-import type { Observations } from "./evidence/observations.ts";
+import type { Observations } from "./evidence/evidence.ts";
 import type { FleetLink } from "./fleet-link.ts";
 import type { HoldControl } from "./holds/hold-control.ts";
 import type { AcceptedCommand } from "./intake/request.ts";

@@ -1,7 +1,7 @@
 import type { CommandRights } from "../contracts/commander.ts";
 import type { Operation, ParsedRequest } from "../contracts/operation.ts";
-import { quoted } from "../domain/clip.ts";
 import { type Role, roles, type Source, sameSource } from "../domain/command.ts";
+import { quoted } from "../domain/foreign-text.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Live } from "../platform/live.ts";
 import type { AcceptedCommand } from "./intake/request.ts";

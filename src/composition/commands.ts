@@ -10,7 +10,7 @@ import type { FleetPort } from "../contracts/fleet-port.ts";
 import type { Meter } from "../contracts/metrics.ts";
 import type { Catalogue } from "../contracts/operation.ts";
 import type { Pipeline } from "../delivery/pipeline.ts";
-import { stopRequest } from "../fleet/operations/request.ts";
+import { stopRequest } from "../fleet/operations/row.ts";
 import { readLinesBack } from "../platform/line-file.ts";
 import type { FleetState } from "../state/fleet-state.ts";
 import type { Run } from "./run.ts";

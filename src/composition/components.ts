@@ -1,8 +1,7 @@
 import type { Config } from "../config/load.ts";
 import type { Batch } from "../contracts/link.ts";
 import { leavingMs } from "../fleet/options.ts";
-import { aborted, type Component } from "../platform/component.ts";
-import { mergedHealth } from "../platform/health-history.ts";
+import { aborted, type Component, mergedHealth } from "../platform/component.ts";
 import type { Step } from "../platform/supervisor.ts";
 import { createQualityTicker } from "../state/quality-reader.ts";
 import { createAlarmWatch } from "./alarm-watch.ts";

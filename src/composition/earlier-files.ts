@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isIdentifier } from "../domain/identifier.ts";
+import { isIdentifier } from "../domain/foreign-text.ts";
 import { brokerKey, topicsKey } from "../northbound/mqtt/published-topics.ts";
 import { describeError } from "../platform/error-text.ts";
 import { isJsonObject } from "../platform/json.ts";

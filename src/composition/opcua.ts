@@ -1,7 +1,7 @@
 import type { CertificateEnd } from "../config/certificate-files.ts";
 import { pathText } from "../config/finding.ts";
 import type { ReloadRefusal } from "../contracts/reload.ts";
-import { stopRequest } from "../fleet/operations/request.ts";
+import { stopRequest } from "../fleet/operations/row.ts";
 import type { SharedFolderParts } from "../northbound/opcua/certificate-store/shared-clients.ts";
 import { type OpcUaStore, openMemory } from "../northbound/opcua/opcua-store.ts";
 import type { OpcUaOptions } from "../northbound/opcua/options.ts";

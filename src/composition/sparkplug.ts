@@ -7,8 +7,7 @@ import {
   type SparkplugLinkParts,
 } from "../northbound/mqtt/sparkplug/link.ts";
 import type { SparkplugOptions } from "../northbound/mqtt/sparkplug/options.ts";
-import type { Component } from "../platform/component.ts";
-import { mergedHealth } from "../platform/health-history.ts";
+import { type Component, mergedHealth } from "../platform/component.ts";
 import { version } from "../version.ts";
 import type { Core } from "./core.ts";
 import { QUEUE, type Run } from "./run.ts";

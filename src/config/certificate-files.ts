@@ -3,16 +3,15 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { OpcUaOptions } from "../northbound/opcua/options.ts";
 import type { Now } from "../platform/live.ts";
-import { certificatesIn } from "../platform/pem.ts";
+import { certificatesIn } from "../platform/tls-files.ts";
 import { dataDir, type Environment } from "./environment.ts";
-import { type FileKind, fileFields } from "./fields.ts";
+import { type FileKind, fileFields, places } from "./fields.ts";
 import { pathText } from "./finding.ts";
 import { keyOf } from "./key-pairs.ts";
 import type { RunningConfig } from "./load.ts";
 import { type OwnCertificate, readNamedFiles } from "./named-files.ts";
 import { readConfigDocument, soundSections } from "./read-document.ts";
 import { configSchema } from "./schema.ts";
-import { places } from "./schema-walk.ts";
 import { ownOpcUaUri } from "./sections/cluster.ts";
 import { opcUaOptions } from "./sections/opcua.ts";
 

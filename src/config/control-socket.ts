@@ -2,8 +2,7 @@ import { dirname, resolve } from "node:path";
 import { fileProblem, readPlainFile } from "../platform/plain-file.ts";
 import { LARGEST_CONFIGURATION_BYTES, readDocument } from "./document.ts";
 import { dataDir, type Environment } from "./environment.ts";
-import { controlSection, socketPath } from "./sections/control.ts";
-import { gatewaySection } from "./sections/gateway.ts";
+import { controlSection, gatewaySection, socketPath } from "./sections/gateway.ts";
 
 /** The path of a gateway's socket or folder, or why it is not known. */
 export type PathResult =

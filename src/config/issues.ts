@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { ConfigDocument } from "./document.ts";
+import { knownKeys } from "./fields.ts";
 import { type ConfigPath, type ConfigProblem, pathText } from "./finding.ts";
-import { knownKeys } from "./schema-walk.ts";
 
 /** The schema's problems in words for the person who writes the file. */
 export function problemsOf(

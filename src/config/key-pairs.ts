@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { dirname, join } from "node:path";
-import { certificateProblem } from "../platform/pem.ts";
+import { certificateProblem } from "../platform/tls-files.ts";
 
 /** The key beside each key of the schema that names a certificate. */
 export const keyOf: ReadonlyMap<string, string> = new Map([

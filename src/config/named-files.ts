@@ -1,17 +1,22 @@
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { z } from "zod";
 import { isPasswordHash, isUsableHash } from "../platform/password.ts";
-import { belongTogether, certificateProblem, privateKeyProblem, validityProblem } from "../platform/pem.ts";
 import { fileProblem, type ReadFile, readPlainFile } from "../platform/plain-file.ts";
 import { pngProblem } from "../platform/png.ts";
-import { type ListenerPair, tlsProblem } from "../platform/tls-files.ts";
+import {
+  belongTogether,
+  certificateProblem,
+  type ListenerPair,
+  privateKeyProblem,
+  tlsProblem,
+  validityProblem,
+} from "../platform/tls-files.ts";
 import type { ConfigDocument } from "./document.ts";
 import { CREDENTIAL_PREFIX, type Environment } from "./environment.ts";
-import { type FileKind, fileFields } from "./fields.ts";
+import { type FileKind, fileFields, places } from "./fields.ts";
 import { type ConfigPath, type ConfigProblem, pathText } from "./finding.ts";
 import { problemAt } from "./issues.ts";
 import { applicationCertificateProblem, keyOf, revocationListProblem } from "./key-pairs.ts";
-import { places } from "./schema-walk.ts";
 
 /** A file that the configuration names, read and of the right kind. */
 export interface NamedFile {

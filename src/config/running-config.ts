@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Live } from "../platform/live.ts";
+import { stepsTo } from "./fields.ts";
 import { type ConfigPath, pathText } from "./finding.ts";
 import type { Config, RunningConfig } from "./load.ts";
 import { configSchema } from "./schema.ts";
-import { stepsTo } from "./schema-walk.ts";
 import { runningMqtt, runningSparkplug } from "./sections/mqtt.ts";
 import { runningOpcUa } from "./sections/opcua.ts";
 import { runningWeb } from "./sections/web.ts";

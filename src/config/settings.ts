@@ -4,7 +4,7 @@ import { fileAt, type NamedFiles } from "./named-files.ts";
 import type { ConfigFile } from "./schema.ts";
 
 /** One key of the file, defaults included. A list is one setting. */
-export interface Setting {
+interface Setting {
   readonly path: ConfigPath;
   /** Changes with the value, and with the content of the file that the value names. */
   readonly digest: string;

@@ -16,7 +16,10 @@ export type CallEnding =
       /** What the sender must know of the answer: that it is an old one, and from when. */
       readonly note?: string;
     }
-  /** The service refused, by a code that proves that nothing was done (fleet/calls/ending.ts lists them). */
+  /**
+   * The service refused, by a code that proves that nothing was done (fleet/calls/service-call.ts lists
+   * them).
+   */
   | { readonly kind: "refused"; readonly code: GrpcCodeName; readonly message: string }
   /** It is certain that nothing left: there was no connection to send it on, or a stop was made meanwhile. */
   | { readonly kind: "not_sent"; readonly message: string; readonly byStop?: true }

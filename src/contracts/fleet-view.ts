@@ -1,9 +1,8 @@
 import type { StateChange } from "../domain/change.ts";
 import type { Coded } from "../domain/coded.ts";
-import type { Conveyor } from "../domain/conveyor.ts";
 import type { MissionStateName } from "../domain/mission.ts";
-import type { Quality } from "../domain/quality.ts";
-import type { Family, RobotId } from "../domain/robot.ts";
+import type { Quality } from "../domain/observed.ts";
+import type { Conveyor, Family, RobotId } from "../domain/robot.ts";
 
 /** One robot of the list. */
 export interface RobotSummary {

@@ -1,8 +1,7 @@
 import type { Effect, Role } from "../domain/command.ts";
-import type { operationStateNames } from "../domain/conveyor.ts";
 import type { GrpcCodeName } from "../domain/errors.ts";
 import type { Goal, MissionStateName, MissionType } from "../domain/mission.ts";
-import type { RobotId } from "../domain/robot.ts";
+import type { operationStateNames, RobotId } from "../domain/robot.ts";
 
 /** What is wrong with a request: where (a field path, or "") and what would be right. */
 export interface Problem {

@@ -1,4 +1,4 @@
-import type { Quality } from "../domain/quality.ts";
+import type { Quality } from "../domain/observed.ts";
 import type { RobotId } from "../domain/robot.ts";
 
 /** The protocols that have tags: OPC UA nodes, MQTT topics. */

@@ -1,6 +1,11 @@
 import type { FleetEvent } from "../domain/event.ts";
-import { type Chain, type ChainLink, createChain } from "../platform/chain.ts";
-import { createFairQueues, type FairQueues } from "../platform/fair-queues.ts";
+import {
+  type Chain,
+  type ChainLink,
+  createChain,
+  createFairQueues,
+  type FairQueues,
+} from "../platform/queues.ts";
 
 /**
  * Events in order until they are acknowledged. Those of robots and those of commands have a bound each,

@@ -1,11 +1,11 @@
 import type { CurrentState } from "../contracts/fleet-view.ts";
 import type { Batch } from "../contracts/link.ts";
 import { changeKey, type StateChange } from "../domain/change.ts";
-import { clip } from "../domain/clip.ts";
 import type { FleetEvent } from "../domain/event.ts";
+import { clip } from "../domain/foreign-text.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
-import { createRecurringProblem } from "../platform/recurring-problem.ts";
+import { createRecurringProblem } from "../platform/log-bounds.ts";
 import { createEventQueue, type EventQueue, type QueuedEvent, type ShowEvent } from "./event-queue.ts";
 
 /** Of the source or robot with lost events, in a log line; in characters. */

@@ -1,4 +1,4 @@
-import type { QualityTimes } from "./quality.ts";
+import type { QualityTimes } from "./observed.ts";
 
 /** How often the gateway looks whether time alone has changed a quality, in milliseconds. */
 export const QUALITY_TICK_MS = 500;

@@ -1,10 +1,9 @@
 import type { Alarm } from "./alarm.ts";
 import type { Coded } from "./coded.ts";
 import type { CommandIdentity, CommandStage, Source } from "./command.ts";
-import type { Conveyor } from "./conveyor.ts";
 import type { MissionStateName } from "./mission.ts";
 import type { Outcome } from "./outcome.ts";
-import type { RobotId } from "./robot.ts";
+import type { Conveyor, RobotId } from "./robot.ts";
 
 /** Why a station's lease of a robot began, or ended. */
 export type LeaseReason =

@@ -1,12 +1,16 @@
-import type { Battery } from "./battery.ts";
-import { clip } from "./clip.ts";
-import type { Conveyor } from "./conveyor.ts";
-import { currentGoal, currentMission, isTerminal, type Mission } from "./mission.ts";
-import type { Observed } from "./observed.ts";
-import type { Quality } from "./quality.ts";
-import type { Presence } from "./robot.ts";
+import { clip } from "./foreign-text.ts";
+import {
+  currentGoal,
+  currentMission,
+  currentTask,
+  isTerminal,
+  type Mission,
+  type TaskChain,
+  waitsForConfirmation,
+} from "./mission.ts";
+import type { Observed, Quality } from "./observed.ts";
+import type { Battery, Conveyor, Presence } from "./robot.ts";
 import { isPaused, type RobotSight } from "./stops.ts";
-import { currentTask, type TaskChain, waitsForConfirmation } from "./task-chain.ts";
 
 /** Why a robot stands, by number. `idleReasonOf` has the order in which they are evaluated. */
 export const idleReasonNames = [

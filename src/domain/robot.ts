@@ -1,3 +1,5 @@
+import type { Coded } from "./coded.ts";
+
 /** The service's `robot_id`: any text. */
 export type RobotId = string;
 
@@ -27,4 +29,58 @@ export function coordinateOf({ info }: Presence, name: "x" | "y" | "theta"): num
   if (typeof coordinate !== "object" || coordinate === null) return null;
   const value: unknown = Reflect.get(coordinate, name);
   return typeof value === "number" && Number.isFinite(value) ? value : null;
+}
+
+/** BatteryState.State by number (proto/fleet/v1/battery.proto). */
+export const batteryStateNames = [
+  "STATE_UNKNOWN",
+  "STATE_CHARGING",
+  "STATE_DISCHARGING",
+  "STATE_FULL",
+] as const;
+export type BatteryStateName = (typeof batteryStateNames)[number];
+
+/** BatteryState.ChargeMethod by number. */
+export const chargeMethodNames = [
+  "CHARGE_METHOD_UNKNOWN",
+  "CHARGE_METHOD_NONE",
+  "CHARGE_METHOD_WIRED",
+  "CHARGE_METHOD_CONTACT",
+] as const;
+type ChargeMethodName = (typeof chargeMethodNames)[number];
+
+/** A robot's battery. */
+export interface Battery {
+  readonly chargePercent: number;
+  readonly state: Coded<BatteryStateName>;
+  readonly chargeMethod: Coded<ChargeMethodName>;
+}
+
+/** The four enums of ConveyorState by number (proto/fleet/v1/cart/cart.proto). */
+export const operationStateNames = [
+  "OPERATION_STATE_UNKNOWN",
+  "OPERATION_STATE_ROLLING",
+  "OPERATION_STATE_STOP",
+] as const;
+export const payloadStateNames = [
+  "PAYLOAD_STATE_UNKNOWN",
+  "PAYLOAD_STATE_LOADED",
+  "PAYLOAD_STATE_EMPTY",
+] as const;
+export const healthStateNames = ["HEALTH_STATE_UNKNOWN", "HEALTH_STATE_OK", "HEALTH_STATE_ERROR"] as const;
+export const installationStateNames = [
+  "INSTALLATION_STATE_UNKNOWN",
+  "INSTALLATION_STATE_INSTALLED",
+  "INSTALLATION_STATE_NOT_INSTALLED",
+] as const;
+
+/**
+ * One conveyor of a cart. The index is a logical position: the lowest is the uppermost or the front conveyor.
+ */
+export interface Conveyor {
+  readonly index: number;
+  readonly operation: Coded<(typeof operationStateNames)[number]>;
+  readonly payload: Coded<(typeof payloadStateNames)[number]>;
+  readonly health: Coded<(typeof healthStateNames)[number]>;
+  readonly installation: Coded<(typeof installationStateNames)[number]>;
 }

@@ -6,7 +6,7 @@ import {
   type MissionQueue,
   mayHaveArrived,
 } from "./mission.ts";
-import { type Quality, qualities } from "./quality.ts";
+import { type Quality, qualities } from "./observed.ts";
 import type { RobotId } from "./robot.ts";
 import type { RobotSight } from "./stops.ts";
 

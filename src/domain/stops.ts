@@ -1,7 +1,6 @@
-import type { Conveyor } from "./conveyor.ts";
 import { currentMission, type MissionQueue } from "./mission.ts";
 import type { Observed, Stamp } from "./observed.ts";
-import type { Presence } from "./robot.ts";
+import type { Conveyor, Presence } from "./robot.ts";
 
 /** The last values received of one robot; undefined: none was. */
 export interface RobotSight {

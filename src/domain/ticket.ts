@@ -1,6 +1,14 @@
 import type { ErrorName } from "./errors.ts";
-import { CLOSED_SHOWN, FIRST_WITHOUT_DISK, issueTicket, numberStatus, TAKEN_KEPT } from "./ticket-numbers.ts";
-import type { Acceptance, TakenTicket, TicketState } from "./ticket-state.ts";
+import {
+  type Acceptance,
+  CLOSED_SHOWN,
+  FIRST_WITHOUT_DISK,
+  issueTicket,
+  numberStatus,
+  TAKEN_KEPT,
+  type TakenTicket,
+  type TicketState,
+} from "./ticket-numbers.ts";
 
 /** A number that a client wrote, and the command that it would start. */
 export interface TicketWrite extends Omit<Acceptance, "id"> {

@@ -3,24 +3,22 @@ import { join } from "node:path";
 import type { Client } from "@grpc/grpc-js";
 import type { FleetPort } from "../contracts/fleet-port.ts";
 import type { UpdateSink } from "../contracts/stage.ts";
-import type { RandomSource } from "../platform/backoff.ts";
+import { type RandomSource, type StartRetry, startOnce } from "../platform/backoff.ts";
 import { type Clock, every } from "../platform/clock.ts";
 import type { Component, Health } from "../platform/component.ts";
 import type { Log } from "../platform/log.ts";
 import { noTap, type RecorderTap } from "../platform/recorder/tap.ts";
-import { type StartRetry, startOnce } from "../platform/start-retry.ts";
 import { TaskService } from "../wire/fleet/http/v1/task_pb.js";
 import { createCalls, createCommandPort } from "./calls/calls.ts";
 import { createCommandChannel } from "./channels/command-channel.ts";
-import { createConnect } from "./channels/connection.ts";
-import { createOpenSockets } from "./channels/open-sockets.ts";
+import { createConnect, createOpenSockets } from "./channels/connection.ts";
 import { createPreflight, proveAlive } from "./channels/preflight.ts";
 import { createStreamPool } from "./channels/stream-pool.ts";
 import { describeHealth } from "./fleet-health.ts";
 import { createHttp, type HandleDate } from "./http.ts";
 import { createIdentifierGate, type IdentifierGate } from "./identifiers.ts";
 import { createMapCache, createMapsOnce } from "./maps.ts";
-import { requestOf } from "./operations/request.ts";
+import { requestOf } from "./operations/row.ts";
 import { type FleetOptions, webhookDirectory } from "./options.ts";
 import { createPoll, createReader, type PollParts } from "./polling/reader.ts";
 import { createRoster } from "./polling/roster.ts";
@@ -29,9 +27,8 @@ import { createClockSkew, createRobotClocks, type RobotClocks } from "./robot-cl
 import { createExchangeHistory } from "./session/exchange-history.ts";
 import { createSession } from "./session/session.ts";
 import { createStreams, type Streams, type StreamsState } from "./streams/streams.ts";
-import { removeFormerSubscriptions } from "./webhooks/subscription-plan.ts";
+import { createWebhookCalls, removeFormerSubscriptions } from "./webhooks/subscription-plan.ts";
 import { createTrust } from "./webhooks/trust.ts";
-import { createWebhookCalls } from "./webhooks/webhook-calls.ts";
 import { createWebhooks } from "./webhooks/webhooks.ts";
 
 export interface FleetSessionParts {

@@ -1,11 +1,10 @@
-import type { Socket } from "node:net";
-import { Agent, type Dispatcher, Pool, ProxyAgent } from "undici";
-import type { Clock } from "../platform/clock.ts";
-import { within } from "../platform/within.ts";
-import { createOpenSockets } from "./channels/open-sockets.ts";
-import { createTcpFirst } from "./channels/tcp-first.ts";
+import { connect, type Socket } from "node:net";
+import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici";
+import { type Clock, within } from "../platform/clock.ts";
+import { lateError } from "../platform/connect-fault.ts";
+import { createOpenSockets } from "./channels/connection.ts";
+import { connectProblem } from "./error-text.ts";
 import type { FleetOptions, FleetTimes } from "./options.ts";
-import { connectProblem } from "./proxy-fault.ts";
 
 /** One request to the service over HTTPS. */
 export interface HttpRequest {
@@ -240,4 +239,30 @@ function singleHeaders(headers: Record<string, string | string[] | undefined>): 
     if (value !== undefined) single[name] = Array.isArray(value) ? value.join(", ") : value;
   }
   return single;
+}
+
+/**
+ * Makes connections for undici over TCP first, and over TLS then: Node.js resets only a TCP connection that
+ * it was given. TLS sessions are resumed across all of them.
+ *
+ * @param timeoutMs for TCP, and for TLS
+ */
+function createTcpFirst(tls: buildConnector.BuildOptions, timeoutMs: number) {
+  const secure = buildConnector({ ...tls, timeout: timeoutMs, allowH2: false });
+  return (onSocket: (socket: Socket) => void): buildConnector.connector =>
+    (options, callback) => {
+      const socket = connect({ host: options.hostname, port: Number(options.port || 443) });
+      onSocket(socket);
+      const late = setTimeout(() => socket.destroy(lateError(socket)), timeoutMs);
+      const fail = (error: Error) => {
+        clearTimeout(late);
+        callback(error, null);
+      };
+      socket.once("error", fail);
+      socket.once("connect", () => {
+        clearTimeout(late);
+        socket.removeListener("error", fail);
+        secure({ ...options, httpSocket: socket }, callback);
+      });
+    };
 }

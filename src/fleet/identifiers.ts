@@ -1,5 +1,4 @@
-import { quoted } from "../domain/clip.ts";
-import { identifierFault, isIdentifierNumber } from "../domain/identifier.ts";
+import { identifierFault, isIdentifierNumber, quoted } from "../domain/foreign-text.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Log } from "../platform/log.ts";
 import type { RobotChoice } from "./options.ts";

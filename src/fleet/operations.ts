@@ -14,8 +14,7 @@ import { isJsonObject, type Json, type JsonObject } from "../platform/json.ts";
 import { chainOperations } from "./operations/chain-operations.ts";
 import { checkMessage } from "./operations/check.ts";
 import { missionOperations } from "./operations/mission-operations.ts";
-import { sealRequest } from "./operations/request.ts";
-import { type Method, methodOf, type Row } from "./operations/row.ts";
+import { type Method, methodOf, type Row, sealRequest } from "./operations/row.ts";
 import { webhookOperations } from "./operations/webhook-operations.ts";
 
 /** As canonical JSON: many times the longest known request. Bounds what the gateway keeps of each. */

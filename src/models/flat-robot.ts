@@ -1,8 +1,6 @@
-import type { Battery } from "../domain/battery.ts";
 import { type Coded, codeText } from "../domain/coded.ts";
-import type { Conveyor } from "../domain/conveyor.ts";
 import { currentGoal, currentMission, type Goal, type MissionQueue } from "../domain/mission.ts";
-import { coordinateOf, type Presence } from "../domain/robot.ts";
+import { type Battery, type Conveyor, coordinateOf, type Presence } from "../domain/robot.ts";
 
 /**
  * A robot's values one by one, for clients that read no JSON. Null: there is no such value, as without a

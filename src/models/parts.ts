@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { qualities } from "../domain/quality.ts";
+import { qualities } from "../domain/observed.ts";
 
 /** What the models have in common. Programs that read them import these files type-only. */
 

@@ -1,13 +1,5 @@
 import { z } from "zod";
-import { type Battery, batteryStateNames, chargeMethodNames } from "../domain/battery.ts";
 import type { Coded } from "../domain/coded.ts";
-import {
-  type Conveyor,
-  healthStateNames,
-  installationStateNames,
-  operationStateNames,
-  payloadStateNames,
-} from "../domain/conveyor.ts";
 import type { HoldState } from "../domain/hold.ts";
 import {
   currentGoal,
@@ -22,6 +14,16 @@ import {
   missionTypeNames,
 } from "../domain/mission.ts";
 import type { Stamp } from "../domain/observed.ts";
+import {
+  type Battery,
+  batteryStateNames,
+  type Conveyor,
+  chargeMethodNames,
+  healthStateNames,
+  installationStateNames,
+  operationStateNames,
+  payloadStateNames,
+} from "../domain/robot.ts";
 import { jsonFloat, jsonText, jsonTime } from "./json-text.ts";
 import { coded, float, index, time, type ViewOf } from "./parts.ts";
 

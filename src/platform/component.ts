@@ -1,3 +1,5 @@
+import type { Clock } from "./clock.ts";
+
 /** The state of a component of the daemon, for an operator. */
 export interface Health {
   readonly state: "starting" | "up" | "degraded" | "down";
@@ -29,4 +31,75 @@ export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
+}
+
+/** The health of components by name, and since when each is in its state. */
+interface HealthHistory {
+  health(): Readonly<Record<string, Health>>;
+  /** Wall time since when a component is known to be in its state; null: not known. */
+  sinceMs(name: string): number | null;
+  /** Call it about once a second. It reads the health if no other caller does. */
+  note(): void;
+}
+
+/** A caller that reads once a second is late now and then. */
+const NOTED_MS = 1_500;
+
+/** @param read returns the present health */
+export function createHealthHistory(
+  clock: Pick<Clock, "nowMs" | "monotonicMs">,
+  read: () => Readonly<Record<string, Health>>,
+): HealthHistory {
+  const states = new Map<string, { readonly state: Health["state"]; readonly sinceMs: number }>();
+  let askedAtMs = Number.NEGATIVE_INFINITY;
+
+  function health(): Readonly<Record<string, Health>> {
+    const parts = read();
+    askedAtMs = clock.monotonicMs();
+    for (const name in parts) {
+      const state = parts[name]?.state;
+      if (state !== undefined && states.get(name)?.state !== state)
+        states.set(name, { state, sinceMs: clock.nowMs() });
+    }
+    return parts;
+  }
+
+  return {
+    health,
+    sinceMs: (name) => states.get(name)?.sinceMs ?? null,
+    note() {
+      if (clock.monotonicMs() - askedAtMs >= NOTED_MS) health();
+    },
+  };
+}
+
+/** Merges two healths of one component: the second knows what is wrong. */
+export function mergedHealth(runner: Health, link: Health): Health {
+  const state = runner.state === "up" ? link.state : runner.state;
+  const { detail = runner.detail } = link;
+  return {
+    state,
+    ...(detail === undefined ? {} : { detail }),
+    figures: { ...runner.figures, ...link.figures },
+  };
+}
+
+/**
+ * The health of a daemon's components as it is published: the names of figures are in snake_case, like all
+ * published names.
+ */
+export function publishedHealth(parts: Readonly<Record<string, Health>>): Record<string, Health> {
+  const published: Record<string, Health> = {};
+  for (const [name, part] of Object.entries(parts)) {
+    published[name] = part.figures === undefined ? part : { ...part, figures: snakeCase(part.figures) };
+  }
+  return published;
+}
+
+function snakeCase(figures: Readonly<Record<string, number>>): Record<string, number> {
+  const renamed = Object.entries(figures).map(([name, value]) => [
+    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    value,
+  ]);
+  return Object.fromEntries(renamed);
 }

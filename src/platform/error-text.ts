@@ -19,3 +19,8 @@ export class PlainError extends Error {
   /** What it means for a service manager: `exitCodes` of the program has the numbers. */
   readonly ending: "failure" | "usage" | "data" | "config" = "failure";
 }
+
+/** Whether it is an error of the operating system with this code. */
+export function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}

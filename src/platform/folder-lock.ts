@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import { type FileHandle, open, readdir, unlink } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
-import { PlainError } from "./error-text.ts";
-import { folderFault, makeFolder } from "./make-folder.ts";
-import { isCode, isListenedOn } from "./socket-probe.ts";
+import { isCode, PlainError } from "./error-text.ts";
+import { folderFault, makeFolder } from "./folder.ts";
+import { isListenedOn } from "./listener.ts";
 
 /** Another process has the folder, or it cannot be locked; the message says why and what to do. */
 export class FolderLocked extends PlainError {

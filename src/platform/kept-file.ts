@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { makeFolder } from "./make-folder.ts";
-import { isCode } from "./socket-probe.ts";
+import { isCode } from "./error-text.ts";
+import { makeFolder } from "./folder.ts";
 
 const OWNER_ONLY = 0o600;
 

@@ -2,7 +2,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import type { Cancel, Clock } from "./clock.ts";
 import { messageOf } from "./error-text.ts";
 import type { Log } from "./log.ts";
-import { createRecurringProblem } from "./recurring-problem.ts";
+import { createRecurringProblem } from "./log-bounds.ts";
 import { createRotatingFile, type RotatingFileOptions } from "./rotating-file.ts";
 
 /** Counts of lines since the start. */

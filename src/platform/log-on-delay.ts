@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { BoundedMap } from "./bounded-map.ts";
 import type { Clock } from "./clock.ts";
-import { createLineBudget } from "./line-budget.ts";
+import { createLineBudget } from "./log-bounds.ts";
 
 /**
  * Makes guessing passwords slow. No user is locked out: a delay ends, and holds for one user at one address.

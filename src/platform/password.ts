@@ -1,5 +1,5 @@
 import { createHash, randomBytes, scrypt, timingSafeEqual } from "node:crypto";
-import { createFairQueues } from "./fair-queues.ts";
+import { createFairQueues } from "./queues.ts";
 
 const SCHEME = "scrypt:";
 const SALT_BYTES = 16;

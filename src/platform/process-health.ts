@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { getHeapStatistics } from "node:v8";
 import type { Health } from "./component.ts";
-import { isCode } from "./socket-probe.ts";
+import { isCode } from "./error-text.ts";
 
 /** Null: no file descriptor is left. */
 type Look<T> = () => T | null;

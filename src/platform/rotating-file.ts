@@ -1,6 +1,6 @@
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { makeFolder } from "./make-folder.ts";
+import { makeFolder } from "./folder.ts";
 
 export interface RotatingFileOptions {
   readonly path: string;

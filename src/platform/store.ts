@@ -1,13 +1,12 @@
 import { existsSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { open } from "lmdb";
-import { type Clock, systemClock } from "./clock.ts";
+import { type Clock, noLaterThan, systemClock } from "./clock.ts";
 import { type FreeBytes, freeBytes } from "./disk-health.ts";
-import { type LoopTimer, startLoopTimer } from "./loop-timer.ts";
-import { makeFolder } from "./make-folder.ts";
+import { makeFolder } from "./folder.ts";
+import { type LoopTimer, startLoopTimer } from "./loop-time.ts";
 import { openRecord, sealRecord } from "./stores/record-seal.ts";
 import { DiskReadOnly, type IsReadOnly, isReadOnly, isReadOnlyError } from "./stores/record-walk.ts";
-import { noLaterThan } from "./within.ts";
 import { createWorstLately } from "./work-times.ts";
 
 /**

@@ -1,10 +1,65 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
 import type { Clock } from "./clock.ts";
 import { judgingMs } from "./clock-watch.ts";
 import { messageOf } from "./error-text.ts";
 import type { Log } from "./log.ts";
-import { belongTogether, certificateProblem, privateKeyProblem, validityProblem } from "./pem.ts";
+
+const oneCertificate = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+
+/**
+ * Why a PEM text is no certificate, as the end of a sentence; null: it is one. Checks the first of a chain.
+ */
+export function certificateProblem(text: string): string | null {
+  if (!text.includes("-----BEGIN CERTIFICATE-----")) return "holds no certificate (PEM)";
+  return isReadable(() => new X509Certificate(text)) ? null : "holds a certificate that cannot be read";
+}
+
+/** Each certificate of a file, in its order. */
+export function certificatesIn(text: string): readonly string[] {
+  return text.match(oneCertificate) ?? [];
+}
+
+const MONTH_MS = 30 * 86_400_000;
+
+/** Why the certificates of a file are not valid at a time, or soon will not be, as the end of a sentence. */
+export function validityProblem(
+  text: string,
+  nowMs: number,
+): { readonly isOutdated: boolean; readonly message: string } | null {
+  const certificates = certificatesIn(text).map((pem) => new X509Certificate(pem));
+  const ended = certificates.find(({ validTo }) => Date.parse(validTo) <= nowMs);
+  if (ended !== undefined) return { isOutdated: true, message: `has expired on ${ended.validTo}` };
+  const early = certificates.find(({ validFrom }) => Date.parse(validFrom) > nowMs);
+  if (early !== undefined) return { isOutdated: true, message: `is not valid before ${early.validFrom}` };
+  const ending = certificates.find(({ validTo }) => Date.parse(validTo) - nowMs < MONTH_MS);
+  return ending === undefined ? null : { isOutdated: false, message: `expires on ${ending.validTo}` };
+}
+
+/**
+ * Why a PEM text is no private key that the gateway can use; null: it is one. Its content is never quoted.
+ */
+export function privateKeyProblem(text: string): string | null {
+  if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text)) return "holds no private key (PEM)";
+  if (/ENCRYPTED/.test(text)) return "holds a key with a passphrase; the gateway needs one without";
+  return isReadable(() => createPrivateKey(text)) ? null : "holds a private key that cannot be read";
+}
+
+/** Whether the key belongs to the certificate. Both were checked before. */
+export function belongTogether(certificate: string, key: string): boolean {
+  return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key));
+}
+
+function isReadable(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch {
+    // OpenSSL's message helps nobody, and may reveal something of a key.
+    return false;
+  }
+}
 
 /** PEM texts for connections to a server. */
 export interface TlsTexts {
@@ -22,7 +77,7 @@ export interface TlsPaths {
 }
 
 /** Certificates that are read again when their files change. */
-export interface TlsFiles {
+interface TlsFiles {
   /** The texts for the next connection. */
   current(): TlsTexts;
   /** Why the present files cannot be used; null: they are in use. */

@@ -1,7 +1,7 @@
 import { isIP, type Socket } from "node:net";
 import { type ConnectionOptions, connect, type PeerCertificate, type TLSSocket } from "node:tls";
+import { within } from "./clock.ts";
 import { lateError } from "./connect-fault.ts";
-import { within } from "./within.ts";
 
 /** The server to try. PEM texts. */
 export interface TlsTrialOptions {

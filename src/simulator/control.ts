@@ -1,15 +1,13 @@
 import type { Mission } from "../wire/fleet/v1/mission_pb.js";
-import type { Fault } from "./faults/fault.ts";
 import type { FaultRegistry } from "./faults/registry.ts";
 import { Refusal } from "./refusal.ts";
+import type { Family, Fault, Incident, Liveliness } from "./scenario/schema.ts";
 import { checkFamily, readMission, toOrder } from "./service/mission-request.ts";
-import type { WorldDriver } from "./service/world-driver.ts";
 import type { GoalName } from "./world/map.ts";
 import type { Feedback, MissionKind, MissionStatus } from "./world/mission.ts";
 import type { RecordEntry } from "./world/record.ts";
 import { isFlat, placeAt, type Robot } from "./world/robot.ts";
-import type { Family, Incident, Liveliness } from "./world/spec.ts";
-import type { World } from "./world/world.ts";
+import type { World, WorldDriver } from "./world/world.ts";
 
 /**
  * Functions for tests, demos and integrators that clients of the service do not have: faults, incidents,

@@ -10,9 +10,8 @@ import type { Scenario } from "./scenario/scenario.ts";
 import type { FleetOperations } from "./service/contract.ts";
 import { createOperations } from "./service/operations.ts";
 import { createOwnership } from "./service/ownership.ts";
-import { createWorldDriver } from "./service/world-driver.ts";
 import { openWebhooks } from "./webhooks/webhooks.ts";
-import { createWorld } from "./world/world.ts";
+import { createWorld, createWorldDriver } from "./world/world.ts";
 
 /** The source behind the transports: a world, or a recording. */
 export interface Service {

@@ -3,9 +3,9 @@ import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { ExchangeLimits } from "./auth/api-key.ts";
 import type { Scenario } from "./scenario/scenario.ts";
+import type { Liveliness } from "./scenario/schema.ts";
 import type { DeliveryOptions } from "./webhooks/sender.ts";
 import type { Resolve } from "./webhooks/target.ts";
-import type { Liveliness } from "./world/spec.ts";
 
 /** The source of the simulated plant. */
 export type ScenarioSource =

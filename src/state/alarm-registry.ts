@@ -23,8 +23,13 @@ import {
 import type { FleetEvent } from "../domain/event.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Clock } from "../platform/clock.ts";
-import { type AlarmFollower, createAlarmFollower } from "./alarm-follower.ts";
-import { type AlarmPages, createAlarmPages, createDueAlarms } from "./alarm-pages.ts";
+import {
+  type AlarmFollower,
+  type AlarmPages,
+  createAlarmFollower,
+  createAlarmPages,
+  createDueAlarms,
+} from "./alarm-pages.ts";
 
 /** The registry of all alarms of the fleet and the gateway: active, acknowledged and returned ones. */
 export interface AlarmRegistry extends AlarmConditionSink {

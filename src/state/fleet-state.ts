@@ -8,8 +8,7 @@ import type {
 import type { Batch } from "../contracts/link.ts";
 import type { StateChange } from "../domain/change.ts";
 import type { FleetMap } from "../domain/fleet-map.ts";
-import type { Observed, Stamp } from "../domain/observed.ts";
-import type { Quality, QualityTimes } from "../domain/quality.ts";
+import type { Observed, Quality, QualityTimes, Stamp } from "../domain/observed.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { FleetUpdate } from "../domain/update.ts";
 import type { Clock } from "../platform/clock.ts";

@@ -1,5 +1,5 @@
 import { QUALITY_TICK_MS } from "../domain/detection.ts";
-import { earlier, type Quality, type QualityTimes, qualityAt, worse } from "../domain/quality.ts";
+import { earlier, type Quality, type QualityTimes, qualityAt, worse } from "../domain/observed.ts";
 import { type Clock, every } from "../platform/clock.ts";
 import { aborted, type Component } from "../platform/component.ts";
 import { createWatchdog } from "../platform/liveness.ts";

@@ -1,10 +1,7 @@
-import type { Battery } from "../domain/battery.ts";
 import type { StateChange } from "../domain/change.ts";
-import type { Conveyor } from "../domain/conveyor.ts";
 import type { MissionQueue } from "../domain/mission.ts";
-import type { Observed, Stamp } from "../domain/observed.ts";
-import type { Quality } from "../domain/quality.ts";
-import type { Family, Presence, RobotId } from "../domain/robot.ts";
+import type { Observed, Quality, Stamp } from "../domain/observed.ts";
+import type { Battery, Conveyor, Family, Presence, RobotId } from "../domain/robot.ts";
 import type { StreamId } from "../domain/update.ts";
 import type { Log } from "../platform/log.ts";
 

@@ -1,9 +1,8 @@
 import { type Coded, codeText, sameCode } from "../domain/coded.ts";
-import type { Conveyor } from "../domain/conveyor.ts";
 import type { FleetEvent } from "../domain/event.ts";
 import type { Mission, MissionQueue, MissionStateName } from "../domain/mission.ts";
 import type { Stamp } from "../domain/observed.ts";
-import type { RobotId } from "../domain/robot.ts";
+import type { Conveyor, RobotId } from "../domain/robot.ts";
 import { contentId } from "../platform/json.ts";
 
 /** A message with a robot's queue. */

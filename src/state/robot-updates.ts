@@ -1,11 +1,13 @@
 import type { PublishedBefore } from "../contracts/fleet-view.ts";
-import type { Conveyor } from "../domain/conveyor.ts";
 import { cutForgivenMs } from "../domain/detection.ts";
-import { impossibleBattery, impossibleConveyors, impossibleQueue } from "../domain/impossible.ts";
-import type { Observed } from "../domain/observed.ts";
-import { earlier, type QualityTimes } from "../domain/quality.ts";
-import type { RobotId } from "../domain/robot.ts";
-import type { FleetUpdate } from "../domain/update.ts";
+import { earlier, type Observed, type QualityTimes } from "../domain/observed.ts";
+import type { Conveyor, RobotId } from "../domain/robot.ts";
+import {
+  type FleetUpdate,
+  impossibleBattery,
+  impossibleConveyors,
+  impossibleQueue,
+} from "../domain/update.ts";
 import type { Log } from "../platform/log.ts";
 import type { ChangePublisher, OpenBatch } from "./change-publisher.ts";
 import type {

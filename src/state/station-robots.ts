@@ -1,9 +1,7 @@
 import type { StateChange } from "../domain/change.ts";
-import type { Conveyor } from "../domain/conveyor.ts";
 import type { MissionQueue } from "../domain/mission.ts";
-import type { Observed } from "../domain/observed.ts";
-import { type Quality, qualities } from "../domain/quality.ts";
-import type { Presence, RobotId } from "../domain/robot.ts";
+import { type Observed, type Quality, qualities } from "../domain/observed.ts";
+import type { Conveyor, Presence, RobotId } from "../domain/robot.ts";
 import type { StationRobot } from "../domain/station-sight.ts";
 
 /** The last values of each robot, for stations. */

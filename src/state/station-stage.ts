@@ -2,7 +2,7 @@ import type { Batch } from "../contracts/link.ts";
 import type { Stage } from "../contracts/stage.ts";
 import type { VisibleStations } from "../contracts/stations.ts";
 import type { StateChange } from "../domain/change.ts";
-import type { Quality } from "../domain/quality.ts";
+import type { Quality } from "../domain/observed.ts";
 import type { RobotId } from "../domain/robot.ts";
 import {
   placeAt,

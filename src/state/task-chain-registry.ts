@@ -1,7 +1,6 @@
 import type { StateChange } from "../domain/change.ts";
-import type { Stamp } from "../domain/observed.ts";
-import type { Quality } from "../domain/quality.ts";
-import type { TaskChain } from "../domain/task-chain.ts";
+import type { TaskChain } from "../domain/mission.ts";
+import type { Quality, Stamp } from "../domain/observed.ts";
 import type { QualityReader } from "./quality-reader.ts";
 
 interface Entry {

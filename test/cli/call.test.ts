@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type CallRequest, needsNumber, numberOf, readRequest } from "../../src/cli/call.ts";
-import { exitCodeOf, outcomeText } from "../../src/cli/call-output.ts";
+import { exitCodeOf, outcomeText } from "../../src/cli/control-client.ts";
 import { readSocketPath } from "../../src/config/control-socket.ts";
 import type { DescribedOperation } from "../../src/contracts/operation-manual.ts";
 import { ending, type OutcomeName, refusal } from "../../src/domain/outcome.ts";

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { commandsPage, promise } from "../../src/cli/commands-page.ts";
 import { unknownEndings } from "../../src/cli/operation-facts.ts";
 import { gatewayErrors, grpcCodeNames } from "../../src/domain/errors.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
@@ -8,14 +7,10 @@ import { MESSAGE_LIMIT_BYTES } from "../../src/northbound/mqtt/message.ts";
 import { defaultScenario } from "../../src/simulator/scenario/default-scenario.ts";
 
 const manual = createCatalogue();
-const page = commandsPage(manual);
+const page = readFileSync("docs/commands.md", "utf8");
 const oneLine = (text: string) => text.replace(/\s+/g, " ");
 
 describe("docs/commands.md", () => {
-  it("is what the catalogue says (else run: npm run build && node scripts/commands-doc.mjs)", () => {
-    expect(readFileSync("docs/commands.md", "utf8")).toBe(page);
-  });
-
   it("has a section for every operation, and every code in its table", () => {
     for (const name of manual.keys()) expect(page).toContain(`\n### ${name}\n`);
     const codes = [...page.matchAll(/^\| (\d+) \| ([A-Z_]+) \| .+ \|$/gm)].map(([, , name]) => name);
@@ -51,8 +46,9 @@ describe("docs/commands.md", () => {
   });
 
   it("carries the promise, and so does the README", () => {
-    expect(oneLine(page)).toContain(promise);
-    expect(oneLine(readFileSync("README.md", "utf8"))).toContain(promise);
+    const [, promise = ""] = /## The promise\n\n([\s\S]*?)\n\n/.exec(page) ?? [];
+    expect(promise).toContain("is sent at most once");
+    expect(oneLine(readFileSync("README.md", "utf8"))).toContain(oneLine(promise));
   });
 });
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { exitCodeOf } from "../../src/cli/call-output.ts";
+import { exitCodeOf } from "../../src/cli/control-client.ts";
 import { exitCodes, statusCodes } from "../../src/cli/exit.ts";
 import { outcomeNumbers } from "../../src/domain/outcome.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FleetEvent } from "../../src/domain/event.ts";
-import type { Quality } from "../../src/domain/quality.ts";
+import type { Quality } from "../../src/domain/observed.ts";
 import { createLive } from "../../src/platform/live.ts";
 import { createAlarmConditions } from "../../src/state/alarm-conditions.ts";
 import { openJournalOn } from "../support/journal-on.ts";

@@ -1,7 +1,7 @@
 import type { StateChange } from "../../src/domain/change.ts";
 import type { Source } from "../../src/domain/command.ts";
+import type { Quality } from "../../src/domain/observed.ts";
 import type { Outcome } from "../../src/domain/outcome.ts";
-import type { Quality } from "../../src/domain/quality.ts";
 import {
   type CommandsHarness,
   createHarness,

@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { serviceAdvice } from "../../src/cli/http-section.ts";
 import type { Source } from "../../src/domain/command.ts";
-import { type ErrorName, type GatewayErrorName, gatewayErrors } from "../../src/domain/errors.ts";
+import {
+  type ErrorName,
+  type GatewayErrorName,
+  gatewayErrors,
+  serviceAdvice,
+} from "../../src/domain/errors.ts";
 import {
   type CommandsHarness,
   createHarness,

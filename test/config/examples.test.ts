@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { parse } from "yaml";
 import type { z } from "zod";
+import { bare } from "../../src/config/fields.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { configJsonSchema, configSchema } from "../../src/config/schema.ts";
-import { bare } from "../../src/config/schema-walk.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
 import { examplesFolder, layExampleFiles } from "../support/example-files.ts";
 

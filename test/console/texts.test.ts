@@ -6,10 +6,10 @@ import { german as de } from "../../src/console/texts/de.ts";
 import { en, english } from "../../src/console/texts/en.ts";
 import { languageOf, say, speak } from "../../src/console/texts/texts.ts";
 import { alarmRules } from "../../src/domain/alarm.ts";
-import { batteryStateNames } from "../../src/domain/battery.ts";
 import { missionStateNames } from "../../src/domain/mission.ts";
+import { qualities } from "../../src/domain/observed.ts";
 import { outcomeMeanings } from "../../src/domain/outcome.ts";
-import { qualities } from "../../src/domain/quality.ts";
+import { batteryStateNames } from "../../src/domain/robot.ts";
 
 const namesIn = (text: string) => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort();
 

@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { faultSchema } from "../../src/simulator/faults/fault.ts";
-import { incidentSchema } from "../../src/simulator/scenario/schema.ts";
+import { faultSchema, incidentSchema } from "../../src/simulator/scenario/schema.ts";
 
 /**
  * Holds docs/internals/service.md and the contract tests together: a row of the service's

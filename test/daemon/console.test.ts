@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { askGateway } from "../../src/cli/control-client.ts";
-import type { Certificates } from "../../src/northbound/web/api/certificate.ts";
+import type { Certificates } from "../../src/northbound/web/api/gateway.ts";
 import { createCa, createServerCertificate } from "../../src/simulator/tls/identity.ts";
 import { describePages, logIn, type OpenedPage } from "../console/page/page-harness.ts";
 import { openApprovedSession, openSession } from "../northbound/opcua/opcua-harness.ts";

@@ -5,7 +5,7 @@ import type { FleetPort } from "../../src/contracts/fleet-port.ts";
 import type { Catalogue } from "../../src/contracts/operation.ts";
 import { createPipeline } from "../../src/delivery/pipeline.ts";
 import type { Outcome } from "../../src/domain/outcome.ts";
-import { stopRequest } from "../../src/fleet/operations/request.ts";
+import { stopRequest } from "../../src/fleet/operations/row.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
 import type { FleetTimes } from "../../src/fleet/options.ts";
 import { createLive } from "../../src/platform/live.ts";

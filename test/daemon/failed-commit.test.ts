@@ -2,9 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { systemClock } from "../../src/platform/clock.ts";
+import { noLaterThan, systemClock } from "../../src/platform/clock.ts";
 import { openStore } from "../../src/platform/store.ts";
-import { noLaterThan } from "../../src/platform/within.ts";
 import { faultSystemCalls, hasStrace } from "../support/system-call-faults.ts";
 
 const cleanups: Array<() => Promise<unknown>> = [];

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { deliveredText } from "../../src/delivery/delivery-tap.ts";
 import type { StateChange } from "../../src/domain/change.ts";
 import { createChunks } from "../../src/platform/recorder/chunks.ts";
-import { entriesIn } from "../../src/platform/recorder/entry.ts";
+import { entriesIn } from "../../src/platform/recorder/recording.ts";
 
 const battery = (stamp: object): StateChange => ({
   kind: "battery",

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Batch } from "../../src/contracts/link.ts";
 import { createDeliveryTap } from "../../src/delivery/delivery-tap.ts";
-import type { Quality } from "../../src/domain/quality.ts";
+import type { Quality } from "../../src/domain/observed.ts";
 import type { TapEntry } from "../../src/platform/recorder/tap.ts";
 
 const change = (robotId: string, quality: Quality) =>

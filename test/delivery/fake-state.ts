@@ -2,7 +2,7 @@ import type { CurrentState } from "../../src/contracts/fleet-view.ts";
 import type { Batch } from "../../src/contracts/link.ts";
 import { changeKey, type StateChange } from "../../src/domain/change.ts";
 import type { FleetEvent } from "../../src/domain/event.ts";
-import type { Quality } from "../../src/domain/quality.ts";
+import type { Quality } from "../../src/domain/observed.ts";
 import { alarmEvent } from "../support/test-alarms.ts";
 
 /** A state that is what the test says, and nothing else. */

@@ -1,7 +1,6 @@
-import type { Conveyor } from "../../src/domain/conveyor.ts";
 import type { Mission, MissionStateName } from "../../src/domain/mission.ts";
 import type { Stamp } from "../../src/domain/observed.ts";
-import type { Presence } from "../../src/domain/robot.ts";
+import type { Conveyor, Presence } from "../../src/domain/robot.ts";
 import type { FleetUpdate } from "../../src/domain/update.ts";
 
 /** A robot's stamp that arrived at `receivedAtMs`. */

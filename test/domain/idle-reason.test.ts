@@ -1,17 +1,14 @@
 import { describe, expect, it } from "vitest";
-import type { BatteryStateName } from "../../src/domain/battery.ts";
-import type { Conveyor } from "../../src/domain/conveyor.ts";
 import { type IdleFacts, type IdleReason, idleReasonOf } from "../../src/domain/idle-reason.ts";
 import type {
   FeedbackStatusName,
   Mission,
   MissionQueue,
   MissionStateName,
+  TaskChain,
 } from "../../src/domain/mission.ts";
-import type { Observed } from "../../src/domain/observed.ts";
-import type { Quality } from "../../src/domain/quality.ts";
-import type { Presence } from "../../src/domain/robot.ts";
-import type { TaskChain } from "../../src/domain/task-chain.ts";
+import type { Observed, Quality } from "../../src/domain/observed.ts";
+import type { BatteryStateName, Conveyor, Presence } from "../../src/domain/robot.ts";
 
 function observed<T>(value: T, quality: Quality = "good"): Observed<T> {
   return { value, quality, stamp: { sourceTimeMs: null, sequence: null, receivedAtMs: 1 } };

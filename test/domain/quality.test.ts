@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { qualities, qualityAt, type SourceHealth, worse } from "../../src/domain/quality.ts";
+import { qualities, qualityAt, type SourceHealth, worse } from "../../src/domain/observed.ts";
 
 const times = { streamSilenceMs: 100, resyncMs: 200, holdMs: 50 };
 const fresh: SourceHealth = {

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
-import { clip, quoted } from "../../src/domain/clip.ts";
-import { ending } from "../../src/domain/outcome.ts";
-import { badRequest, jsonFault, unknownOperation } from "../../src/domain/refusals.ts";
+import { clip, quoted } from "../../src/domain/foreign-text.ts";
+import { badRequest, ending, jsonFault, unknownOperation } from "../../src/domain/outcome.ts";
 
 it("a text is clipped between characters", () => {
   expect(clip("abc", 3)).toBe("abc");

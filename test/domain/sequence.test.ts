@@ -1,6 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { evaluateSequence, missedBetween, type SequenceMark } from "../../src/domain/sequence.ts";
+import {
+  evaluateSequence,
+  missedBetween,
+  type SequenceMark,
+} from "../../src/fleet/streams/sequence-tracker.ts";
 
 const mark = (sequence: number | null, sourceTimeMs: number | null = null): SequenceMark => ({
   sequence,

@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Conveyor } from "../../src/domain/conveyor.ts";
 import type { Mission, MissionQueue } from "../../src/domain/mission.ts";
-import type { Observed } from "../../src/domain/observed.ts";
-import type { Quality } from "../../src/domain/quality.ts";
-import type { Presence } from "../../src/domain/robot.ts";
+import type { Observed, Quality } from "../../src/domain/observed.ts";
+import type { Conveyor, Presence } from "../../src/domain/robot.ts";
 import {
   isValidSight,
   placeAt,

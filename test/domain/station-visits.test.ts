@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Quality } from "../../src/domain/quality.ts";
+import type { Quality } from "../../src/domain/observed.ts";
 import { type StationPlace, sightOf } from "../../src/domain/station-sight.ts";
 import { followVisits, noCounters, type StationVisits } from "../../src/domain/station-visits.ts";
 

@@ -1,11 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Coded } from "../../src/domain/coded.ts";
-import type { Conveyor } from "../../src/domain/conveyor.ts";
 import { type Mission, type MissionStateName, missionStateNames } from "../../src/domain/mission.ts";
-import type { Observed } from "../../src/domain/observed.ts";
-import { type Quality, qualities } from "../../src/domain/quality.ts";
-import type { Presence } from "../../src/domain/robot.ts";
+import { type Observed, type Quality, qualities } from "../../src/domain/observed.ts";
+import type { Conveyor, Presence } from "../../src/domain/robot.ts";
 import { activitiesOf, activityKey, type RobotSight, stopsOf } from "../../src/domain/stops.ts";
 
 const nothing: RobotSight = { missions: undefined, presence: undefined, conveyors: [] };

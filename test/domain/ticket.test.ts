@@ -19,8 +19,8 @@ import {
   rotateTicket,
   TAKEN_KEPT,
   TICKET_LIFE_MS,
+  type TicketState,
 } from "../../src/domain/ticket-numbers.ts";
-import type { TicketState } from "../../src/domain/ticket-state.ts";
 
 const FIRST = 1_000;
 const LAST = FIRST + BLOCK_SIZE - 1;

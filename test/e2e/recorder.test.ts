@@ -1,8 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { askGateway } from "../../src/cli/control-client.ts";
-import type { Entry } from "../../src/platform/recorder/entry.ts";
-import { readRecording } from "../../src/platform/recorder/recording.ts";
+import { type Entry, readRecording } from "../../src/platform/recorder/recording.ts";
 import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
 
 let harness: E2eHarness;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Fault } from "../../src/simulator/faults/fault.ts";
+import type { Fault } from "../../src/simulator/scenario/schema.ts";
 import type { FleetHarness } from "../support/fleet-harness.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { pass } from "../support/paced-time.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { identifierFault } from "../../src/domain/identifier.ts";
+import { identifierFault } from "../../src/domain/foreign-text.ts";
 import { createIdentifierGate } from "../../src/fleet/identifiers.ts";
 import { nodeName } from "../../src/northbound/opcua/robot-register.ts";
 import { createLog, silentLog } from "../../src/platform/log.ts";

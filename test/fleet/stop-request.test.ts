@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Stop } from "../../src/domain/stops.ts";
-import { stopRequest } from "../../src/fleet/operations/request.ts";
+import { stopRequest } from "../../src/fleet/operations/row.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
 
 const catalogue = createCatalogue();

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
+import { liveKeys } from "../../src/config/fields.ts";
 import { configSchema } from "../../src/config/schema.ts";
-import { liveKeys } from "../../src/config/schema-walk.ts";
 import { alarmRules } from "../../src/domain/alarm.ts";
 import { gatewayErrors } from "../../src/domain/errors.ts";
 import { anchors, pages } from "./page.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
-import { examplesOn } from "../../src/northbound/mqtt/models/async-api.ts";
+import { examplesOn } from "../../src/northbound/mqtt/models/messages.ts";
 import { createLive } from "../../src/platform/live.ts";
 import { createConfigFolder, minimal } from "../config/config-folder.ts";
 import { newLink } from "../northbound/mqtt/link-harness.ts";

@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import { expect, test } from "vitest";
-import { createBoundedConnections } from "../../src/platform/bounded-connections.ts";
+import { createBoundedConnections } from "../../src/platform/listener.ts";
 
 function from(address: string): Socket {
   return Object.defineProperty(new Socket(), "remoteAddress", { value: address });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createFairQueues } from "../../src/platform/fair-queues.ts";
+import { createFairQueues } from "../../src/platform/queues.ts";
 import { oldBytesOf } from "../support/old-garbage.ts";
 
 describe("fair queues", () => {

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import type { Health } from "../../src/platform/component.ts";
-import { createHealthHistory } from "../../src/platform/health-history.ts";
+import { createHealthHistory, type Health } from "../../src/platform/component.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
 it("knows since when a part is in its state, and asks once a second if nobody else does", async () => {

@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { connect as connectTls, createServer } from "node:tls";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { answerLast } from "../../src/platform/last-answer.ts";
+import { answerLast } from "../../src/platform/listener.ts";
 import { createCa, createServerCertificate } from "../../src/simulator/tls/identity.ts";
 
 const authority = await createCa(Date.now());

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createLineBudget } from "../../src/platform/line-budget.ts";
+import { createLineBudget } from "../../src/platform/log-bounds.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
 it("has room for so many lines in a window, and tells at its end how many it left out", () => {

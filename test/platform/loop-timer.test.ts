@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { startLoopTimer } from "../../src/platform/loop-timer.ts";
+import { startLoopTimer } from "../../src/platform/loop-time.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
 /** A clock whose timers are late while the event loop stands still. */

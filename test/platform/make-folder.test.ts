@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, symlinkSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { FolderNotMade, folderFault, makeFolder } from "../../src/platform/make-folder.ts";
+import { FolderNotMade, folderFault, makeFolder } from "../../src/platform/folder.ts";
 
 const NOBODY = 65_534;
 

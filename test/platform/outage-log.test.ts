@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Health } from "../../src/platform/component.ts";
 import { silentLog } from "../../src/platform/log.ts";
-import { logOutages } from "../../src/platform/recurring-problem.ts";
+import { logOutages } from "../../src/platform/log-bounds.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
 const MINUTE_MS = 60_000;

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { expect, it } from "vitest";
-import { listenError, PortRefused, PortTaken, refusalAdvice } from "../../src/platform/port-taken.ts";
+import { listenError, PortRefused, PortTaken, refusalAdvice } from "../../src/platform/listener.ts";
 
 async function listenFault(host: string, port: number): Promise<unknown> {
   const server = createServer().listen(port, host);

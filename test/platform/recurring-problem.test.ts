@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createRecurringProblem } from "../../src/platform/recurring-problem.ts";
+import { createRecurringProblem } from "../../src/platform/log-bounds.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
 it("is reported once, lasts for half a minute after the last time, and tells when it is over", () => {

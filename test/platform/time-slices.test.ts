@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createTimeSlices } from "../../src/platform/time-slices.ts";
+import { createTimeSlices } from "../../src/platform/loop-time.ts";
 
 /** Holds the event loop up. */
 function work(ms: number): void {

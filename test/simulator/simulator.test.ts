@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { PortTaken } from "../../src/platform/port-taken.ts";
+import { PortTaken } from "../../src/platform/listener.ts";
 import { createSimulator } from "../../src/simulator/simulator.ts";
 import { FleetService } from "../../src/wire/fleet/v1/service_pb.js";
 import { startSimulator } from "../support/simulator.ts";

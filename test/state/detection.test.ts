@@ -5,7 +5,7 @@ import {
   LOOKS_A_SILENCE,
   QUALITY_TICK_MS,
 } from "../../src/domain/detection.ts";
-import type { Quality } from "../../src/domain/quality.ts";
+import type { Quality } from "../../src/domain/observed.ts";
 import { every } from "../../src/platform/clock.ts";
 import type { FleetState } from "../../src/state/fleet-state.ts";
 import { missionEvent, rosterEvent } from "../delivery/fleet-updates.ts";

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Batch } from "../../src/contracts/link.ts";
 import { changeKey } from "../../src/domain/change.ts";
-import type { Quality } from "../../src/domain/quality.ts";
+import type { Quality } from "../../src/domain/observed.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { createFleetState, type FleetState } from "../../src/state/fleet-state.ts";
 import {

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from "vitest";
 import type { StateChange } from "../../src/domain/change.ts";
-import type { Quality } from "../../src/domain/quality.ts";
+import type { Quality } from "../../src/domain/observed.ts";
 import type { VisibleStation } from "../../src/domain/station-visits.ts";
 import { createLive, type Live } from "../../src/platform/live.ts";
 import type { WriteBehind } from "../../src/platform/stores/write-behind.ts";

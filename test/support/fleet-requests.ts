@@ -1,8 +1,7 @@
 import { fromJson, toJson } from "@bufbuild/protobuf";
 import type { CallEnding, CallOrder, FleetPort } from "../../src/contracts/fleet-port.ts";
 import type { OpaqueRequest } from "../../src/contracts/operation.ts";
-import { openRequest, sealRequest } from "../../src/fleet/operations/request.ts";
-import { methods } from "../../src/fleet/operations/row.ts";
+import { methods, openRequest, sealRequest } from "../../src/fleet/operations/row.ts";
 
 /** A request of the real catalogue, from its JSON text. */
 function sealedJson(operation: string, requestJson: string): OpaqueRequest {

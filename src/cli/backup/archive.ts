@@ -14,12 +14,11 @@ import {
   stateOfTree,
   unpackTar,
 } from "../../platform/archive/tar.ts";
-import { messageOf } from "../../platform/error-text.ts";
-import { asOwnerOf } from "../../platform/folder-owner.ts";
-import { belongTogether } from "../../platform/pem.ts";
+import { isCode, messageOf } from "../../platform/error-text.ts";
+import { asOwnerOf } from "../../platform/folder.ts";
 import { fileProblem } from "../../platform/plain-file.ts";
-import { isCode } from "../../platform/socket-probe.ts";
 import { EXPORT_FILE, exportTables } from "../../platform/stores/tables-export.ts";
+import { belongTogether } from "../../platform/tls-files.ts";
 import { version } from "../../version.ts";
 import { exitCodes, NotPossible } from "../exit.ts";
 

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { moveCertificates, select } from "../../northbound/opcua/certificate-store/move.ts";
 import { storeFolder } from "../../northbound/opcua/certificate-store/store.ts";
-import { asOwnerOf } from "../../platform/folder-owner.ts";
+import { asOwnerOf } from "../../platform/folder.ts";
 import { fail, NotPossible, Refused, refuse } from "../exit.ts";
 import { dataOptions, type GatewayLocation } from "../installed.ts";
 import { judgingHereMs, wrongClockHere } from "../machine-clock.ts";

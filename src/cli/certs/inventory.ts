@@ -13,8 +13,8 @@ import {
   type StoredCertificate,
   storeFolder,
 } from "../../northbound/opcua/certificate-store/store.ts";
-import { asOwnerOf } from "../../platform/folder-owner.ts";
-import { certificatesIn } from "../../platform/pem.ts";
+import { asOwnerOf } from "../../platform/folder.ts";
+import { certificatesIn } from "../../platform/tls-files.ts";
 import { exitCodes, NotPossible } from "../exit.ts";
 import type { GatewayLocation } from "../installed.ts";
 import { unitEnvironment } from "../unit-environment.ts";

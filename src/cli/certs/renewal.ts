@@ -10,7 +10,7 @@ import {
 } from "../../northbound/opcua/certificate-store/certificate-facts.ts";
 import { places, storeFolder } from "../../northbound/opcua/certificate-store/store.ts";
 import { selfSigned, signingRequest } from "../../northbound/opcua/made-certificate.ts";
-import { asOwnerOf } from "../../platform/folder-owner.ts";
+import { asOwnerOf } from "../../platform/folder.ts";
 import { putInPlace } from "../../platform/kept-file.ts";
 import { plainStart } from "../../platform/plain-text.ts";
 import { NotPossible } from "../exit.ts";

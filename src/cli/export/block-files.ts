@@ -7,8 +7,8 @@ import {
   type FunctionBlock,
   readFunctionBlock,
   type Section,
+  sclSource,
 } from "./function-block.ts";
-import { sclSource } from "./scl.ts";
 
 /** The files of the function blocks by name. The same program writes the same bytes. */
 export function blockFiles(): Readonly<Record<string, string>> {

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { Command } from "commander";
 import { createCatalogue } from "../../fleet/operations.ts";
+import { makeFolder } from "../../platform/folder.ts";
 import { replaceFile } from "../../platform/kept-file.ts";
-import { makeFolder } from "../../platform/make-folder.ts";
 import { exitWithProblems, reported } from "../configuration.ts";
 import { exitCodes, fail, NotPossible } from "../exit.ts";
 import { publicAccess, whyNotWritten } from "../new-file.ts";

@@ -1,5 +1,4 @@
-import type { FunctionBlock } from "./function-block.ts";
-import type { SclStructure } from "./scl.ts";
+import type { FunctionBlock, SclStructure } from "./function-block.ts";
 
 /**
  * The function block for a load station, in IEC 61131-3 structured text (docs/load-station.md, In an

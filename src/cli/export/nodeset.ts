@@ -1,8 +1,11 @@
 import { modelHead } from "../../northbound/opcua/fleet-nodeset.ts";
+import type { Unit } from "../../northbound/opcua/model/member.ts";
 import type { MethodArgument } from "../../northbound/opcua/model/method.ts";
+import { CEFACT, type SharedProperty } from "../../northbound/opcua/model/properties.ts";
 import type { Text } from "../../northbound/opcua/model/text.ts";
 import { escaped } from "./function-block.ts";
 import {
+  type ArgumentValue,
   dataTypes,
   type ExportedNode,
   type NodeGroup,
@@ -11,10 +14,9 @@ import {
   standardNodes,
   type VariableFacts,
 } from "./node.ts";
-import { int32Xml, valueXml } from "./node-values.ts";
 
 /** The header of the file. */
-export interface NodeSetHeader {
+interface NodeSetHeader {
   readonly version: string;
   /** Of the configuration; null: there is none. */
   readonly modelHash: number | null;
@@ -150,4 +152,81 @@ function referenceXml({ type, isForward, to }: Reference): string {
 
 function nodeId(to: NodeRef): string {
   return "standard" in to ? `i=${standardNodes[to.standard]}` : `ns=1;s=${to.path}`;
+}
+
+const TYPES = "http://opcfoundation.org/UA/2008/02/Types.xsd";
+
+/** The XML encodings of structures in OPC UA's own namespace. */
+const encodings = { Argument: 297, Range: 885, EUInformation: 888, EnumValueType: 7616 } as const;
+
+/** The `Value` of a property, in English: a value has one language. */
+function valueXml(property: SharedProperty | ArgumentValue): string {
+  const xmlns = `xmlns="${TYPES}"`;
+  switch (property.name) {
+    case "EnumValues": {
+      const values = property.enumeration.values.map(({ value, name, text }) =>
+        structure(
+          "EnumValueType",
+          "",
+          `<Value>${value}</Value>${localizedText("DisplayName", name === text.en ? text : name)}${localizedText("Description", text)}`,
+        ),
+      );
+      return listXml(values);
+    }
+    case "InputArguments":
+    case "OutputArguments":
+      return listXml(property.list.map((argument) => structure("Argument", "", argumentFields(argument))));
+    case "EngineeringUnits":
+      return `<Value>${structure("EUInformation", ` ${xmlns}`, unitXml(property.unit))}</Value>`;
+    case "EURange": {
+      const [low, high] = property.range;
+      const range = `<Low>${low}</Low><High>${high}</High>`;
+      return `<Value>${structure("Range", ` ${xmlns}`, range)}</Value>`;
+    }
+  }
+}
+
+function listXml(structures: readonly string[]): string {
+  const list = `<ListOfExtensionObject xmlns="${TYPES}">${structures.join("")}</ListOfExtensionObject>`;
+  return `<Value>${list}</Value>`;
+}
+
+function argumentFields({ name, type, text, isList }: MethodArgument): string {
+  return [
+    `<Name>${escaped(name)}</Name>`,
+    `<DataType><Identifier>i=${dataTypes[type]}</Identifier></DataType>`,
+    `<ValueRank>${isList === true ? 1 : -1}</ValueRank>`,
+    localizedText("Description", text),
+  ].join("");
+}
+
+/** The `Value` of a number. */
+function int32Xml(value: number): string {
+  return `<Value><Int32 xmlns="${TYPES}">${value}</Int32></Value>`;
+}
+
+function structure(type: keyof typeof encodings, attributes: string, content: string): string {
+  const id = `<TypeId><Identifier>i=${encodings[type]}</Identifier></TypeId>`;
+  return `<ExtensionObject${attributes}>${id}<Body><${type}>${content}</${type}></Body></ExtensionObject>`;
+}
+
+function unitXml({ code, symbol, text }: Unit): string {
+  return [
+    `<NamespaceUri>${CEFACT}</NamespaceUri>`,
+    `<UnitId>${unitId(code)}</UnitId>`,
+    localizedText("DisplayName", symbol),
+    localizedText("Description", text),
+  ].join("");
+}
+
+/** The characters of the common code as one number (OPC UA part 8, 5.6.4.3). */
+function unitId(code: string): number {
+  return [...code].reduce((id, character) => id * 256 + character.charCodeAt(0), 0);
+}
+
+/** A text without a language is the same in each. */
+function localizedText(element: string, text: Text | string): string {
+  const isWord = typeof text !== "string";
+  const locale = isWord ? "<Locale>en</Locale>" : "";
+  return `<${element}>${locale}<Text>${escaped(isWord ? text.en : text)}</Text></${element}>`;
 }

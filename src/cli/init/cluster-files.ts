@@ -7,8 +7,8 @@ import {
   createAuthority,
   issueCertificate,
 } from "../../platform/certificate-authority.ts";
+import { makeFolder } from "../../platform/folder.ts";
 import type { KeyedCertificate } from "../../platform/keyed-certificate.ts";
-import { makeFolder } from "../../platform/make-folder.ts";
 import { urlHost } from "../../platform/url-host.ts";
 import { Refused } from "../exit.ts";
 import { type Access, isThere, publicAccess, writeNewFile } from "../new-file.ts";

@@ -2,7 +2,7 @@ import { dirname, join, resolve } from "node:path";
 import { Command, Option } from "commander";
 import { loadConfig } from "../../config/load.ts";
 import { createCatalogue } from "../../fleet/operations.ts";
-import { refuseForeignPath } from "../../platform/folder-owner.ts";
+import { refuseForeignPath } from "../../platform/folder.ts";
 import { fail, Refused, refuse } from "../exit.ts";
 import { installed } from "../installed.ts";
 import { judgingHereMs, wrongClockHere } from "../machine-clock.ts";

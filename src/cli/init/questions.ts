@@ -1,11 +1,10 @@
 import { isIP } from "node:net";
 import { names } from "../../config/fields.ts";
-import { isLoopback } from "../../config/loopback.ts";
 import { fleetSection } from "../../config/sections/fleet.ts";
 import { gatewaySection } from "../../config/sections/gateway.ts";
 import { mqttSection } from "../../config/sections/mqtt.ts";
 import { roles } from "../../domain/command.ts";
-import { bareHost } from "../../platform/url-host.ts";
+import { bareHost, isLoopback } from "../../platform/url-host.ts";
 import { caFileProblem, keyFileProblem } from "./source-file.ts";
 
 /** Answers as they were typed or given by flags, by the name of the option. */

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { access, chmod, chown, readFile, rm, rmdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { makeFolder } from "../../platform/make-folder.ts";
+import { makeFolder } from "../../platform/folder.ts";
 import { Refused } from "../exit.ts";
 import { type Access, isThere, publicAccess, whyNotWritten, writeNewFile } from "../new-file.ts";
 import { fileNamesOf } from "./configuration-text.ts";

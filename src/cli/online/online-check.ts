@@ -7,22 +7,19 @@ import type { Config } from "../../config/load.ts";
 import { runningMqtt } from "../../config/sections/mqtt.ts";
 import { type Settings, sharedSections } from "../../config/settings.ts";
 import { brokersOf } from "../../northbound/mqtt/options.ts";
-import type { Clock } from "../../platform/clock.ts";
+import { type Clock, within } from "../../platform/clock.ts";
 import { connectFaultOf } from "../../platform/connect-fault.ts";
 import { freeBytes } from "../../platform/disk-health.ts";
-import { messageOf } from "../../platform/error-text.ts";
+import { isCode, messageOf } from "../../platform/error-text.ts";
+import { folderFault } from "../../platform/folder.ts";
 import { folderHolder } from "../../platform/folder-lock.ts";
+import { listenCode, refusalAdvice } from "../../platform/listener.ts";
 import { createLive } from "../../platform/live.ts";
-import { folderFault } from "../../platform/make-folder.ts";
-import { listenCode, refusalAdvice } from "../../platform/port-taken.ts";
-import { isCode } from "../../platform/socket-probe.ts";
 import { LEAST_FREE_BYTES } from "../../platform/store.ts";
-import { within } from "../../platform/within.ts";
 import { tryPlantBroker } from "./broker.ts";
 import { type Endpoint, endpointsOf, ok, type Part, skipped, TRY_MS, wrong } from "./endpoints.ts";
 import { tryEtcd } from "./etcd.ts";
-import { clockPart, tryKey, tryMissions } from "./service.ts";
-import { tryWire, type Wire } from "./wires.ts";
+import { clockPart, tryKey, tryMissions, tryWire, type Wire } from "./service.ts";
 
 export interface OnlineParts {
   readonly clock: Clock;

@@ -1,5 +1,5 @@
 import { type Cancel, type Clock, every } from "../../platform/clock.ts";
-import { createTimeSlices } from "../../platform/time-slices.ts";
+import { createTimeSlices } from "../../platform/loop-time.ts";
 import type { ClusterStore, StoreChanges, StoreEntry } from "./cluster-store.ts";
 import { TABLES } from "./records.ts";
 

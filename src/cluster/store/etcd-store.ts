@@ -1,6 +1,6 @@
 import type { Cancel, Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { createRecurringProblem } from "../../platform/recurring-problem.ts";
+import { createRecurringProblem } from "../../platform/log-bounds.ts";
 import type { EtcdClient, Page, RangeQuery } from "../etcd/client.ts";
 import type { Fault, Header } from "../etcd/outcome.ts";
 import type { Operation } from "../etcd/transaction.ts";

@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "../../platform/folder.ts";
 import { isJsonObject } from "../../platform/json.ts";
-import { makeFolder } from "../../platform/make-folder.ts";
 import { readLoss, type StoreLoss, writeLoss } from "../../platform/stores/store-marks.ts";
 import type { SeenMark, SeenStore } from "../protocol/mirror.ts";
 

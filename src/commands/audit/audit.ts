@@ -3,8 +3,8 @@ import type { RefusedRequest, SessionChange } from "../../contracts/commander.ts
 import type { Catalogue } from "../../contracts/operation.ts";
 import type { FaultChange } from "../../contracts/simulated-faults.ts";
 import type { ActFields, ActName } from "../../domain/acts.ts";
-import { clip } from "../../domain/clip.ts";
 import type { Command, OnBehalfOf } from "../../domain/command.ts";
+import { clip } from "../../domain/foreign-text.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Health } from "../../platform/component.ts";

@@ -1,9 +1,9 @@
 import type { StateChange } from "../../domain/change.ts";
 import { sameSource } from "../../domain/command.ts";
+import type { Quality } from "../../domain/observed.ts";
 import type { Outcome } from "../../domain/outcome.ts";
-import type { Quality } from "../../domain/quality.ts";
 import type { RobotId } from "../../domain/robot.ts";
-import type { Observations } from "../evidence/observations.ts";
+import type { Observations } from "../evidence/evidence.ts";
 import type { Job } from "../job.ts";
 import type { StoredLease, StoredRun } from "../journal/journal.ts";
 import type { Shared } from "../parts.ts";

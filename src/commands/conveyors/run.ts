@@ -1,7 +1,6 @@
-import type { Conveyor } from "../../domain/conveyor.ts";
 import type { LeaseReason } from "../../domain/event.ts";
 import type { Observed } from "../../domain/observed.ts";
-import type { RobotId } from "../../domain/robot.ts";
+import type { Conveyor, RobotId } from "../../domain/robot.ts";
 import type { Job } from "../job.ts";
 import type { StoredRun } from "../journal/journal.ts";
 import { createLatestWrites } from "../journal/latest-writes.ts";

@@ -1,10 +1,9 @@
 import type { FleetPort } from "../../contracts/fleet-port.ts";
 import type { EvidenceQuery, EvidenceRule } from "../../contracts/operation.ts";
-import type { Conveyor } from "../../domain/conveyor.ts";
 import type { MissionQueue } from "../../domain/mission.ts";
 import type { Observed } from "../../domain/observed.ts";
 import type { Outcome } from "../../domain/outcome.ts";
-import type { RobotId } from "../../domain/robot.ts";
+import type { Conveyor, RobotId } from "../../domain/robot.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Attribution } from "../attribution/attribution.ts";
 import type { Shared } from "../parts.ts";

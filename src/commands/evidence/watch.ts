@@ -1,9 +1,8 @@
 import type { EvidenceRule } from "../../contracts/operation.ts";
 import { codeText } from "../../domain/coded.ts";
-import type { Conveyor } from "../../domain/conveyor.ts";
 import type { Goal, Mission, MissionQueue, MissionType } from "../../domain/mission.ts";
 import type { Observed, Stamp } from "../../domain/observed.ts";
-import type { RobotId } from "../../domain/robot.ts";
+import type { Conveyor, RobotId } from "../../domain/robot.ts";
 
 /** The rules whose evidence is in the messages of robots. `query` asks the service instead. */
 export type WatchRule = Exclude<EvidenceRule, { kind: "none" | "query" }>;

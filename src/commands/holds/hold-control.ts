@@ -1,11 +1,11 @@
 import type { Holds } from "../../contracts/acts.ts";
 import type { StateChange } from "../../domain/change.ts";
-import { quoted } from "../../domain/clip.ts";
 import type { Source } from "../../domain/command.ts";
+import { quoted } from "../../domain/foreign-text.ts";
 import { holderName } from "../../domain/hold.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
-import type { Observations } from "../evidence/observations.ts";
+import type { Observations } from "../evidence/evidence.ts";
 import type { StoredHold } from "../journal/journal.ts";
 import type { Shared } from "../parts.ts";
 import type { HoldEffects, PublishHold } from "./hold-events.ts";

@@ -4,14 +4,16 @@ import type { Meter } from "../../contracts/metrics.ts";
 import type { Catalogue, ParsedRequest } from "../../contracts/operation.ts";
 import type { FaultAudit } from "../../contracts/simulated-faults.ts";
 import { type Command, type CommandStage, commandId } from "../../domain/command.ts";
-import { checked, type Outcome, refusal } from "../../domain/outcome.ts";
 import {
   askedTooOften,
+  checked,
   identityReused,
   isRequestId,
+  type Outcome,
+  refusal,
   requestIdFault,
   tooManyAsk,
-} from "../../domain/refusals.ts";
+} from "../../domain/outcome.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Live } from "../../platform/live.ts";
 import type { Log } from "../../platform/log.ts";

@@ -2,9 +2,8 @@ import type { CertificateAudit } from "../../contracts/client-certificates.ts";
 import type { Envelope, RefusalAudit, RefusedRequest, SessionAudit } from "../../contracts/commander.ts";
 import type { Meter } from "../../contracts/metrics.ts";
 import type { FaultAudit } from "../../contracts/simulated-faults.ts";
-import { clip } from "../../domain/clip.ts";
-import type { Outcome } from "../../domain/outcome.ts";
-import { idStands } from "../../domain/refusals.ts";
+import { clip } from "../../domain/foreign-text.ts";
+import { idStands, type Outcome } from "../../domain/outcome.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import {

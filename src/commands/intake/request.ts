@@ -1,8 +1,7 @@
 import type { Envelope, EnvelopeRequest } from "../../contracts/commander.ts";
 import type { Catalogue, Operation, ParsedRequest } from "../../contracts/operation.ts";
 import type { Command, CommandStage, Effect } from "../../domain/command.ts";
-import { type Outcome, refusal } from "../../domain/outcome.ts";
-import { badRequest, jsonFault, unknownOperation } from "../../domain/refusals.ts";
+import { badRequest, jsonFault, type Outcome, refusal, unknownOperation } from "../../domain/outcome.ts";
 import { isJsonObject, type JsonObject } from "../../platform/json.ts";
 import { readJson } from "../../platform/strict-json.ts";
 

@@ -3,7 +3,7 @@ import type { Outcome } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { describeError } from "../../platform/error-text.ts";
-import { startLoopTimer } from "../../platform/loop-timer.ts";
+import { startLoopTimer } from "../../platform/loop-time.ts";
 import { ChangedMeanwhile } from "../../platform/store.ts";
 
 /** The record of one command on disk. Plain data: it is stored as JSON. */

@@ -1,7 +1,7 @@
+import { createTimeSlices } from "../../platform/loop-time.ts";
 import type { RunningTime } from "../../platform/running-time.ts";
 import { StoreFailed } from "../../platform/store.ts";
 import type { OwnTableStore, TableStore } from "../../platform/stores/table-store.ts";
-import { createTimeSlices } from "../../platform/time-slices.ts";
 import { openDurableJournal } from "./durable-journal.ts";
 import type { Journal, JournalLimits } from "./journal.ts";
 import { createJournalIndex, type JournalIndex, type SharedRecord, sourceKey } from "./journal-index.ts";

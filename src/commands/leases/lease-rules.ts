@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ReloadRefusal } from "../../contracts/reload.ts";
 import type { RobotLease } from "../../contracts/stations.ts";
-import { clip, quoted } from "../../domain/clip.ts";
 import { type Source, sameSource } from "../../domain/command.ts";
 import type { LeaseReason } from "../../domain/event.ts";
+import { clip, quoted } from "../../domain/foreign-text.ts";
 import {
   currentGoal,
   currentMission,
@@ -15,7 +15,7 @@ import {
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { Observations } from "../evidence/observations.ts";
+import type { Observations } from "../evidence/evidence.ts";
 import type { StoredLease } from "../journal/journal.ts";
 import type { StationOptions } from "../options.ts";
 import type { Shared } from "../parts.ts";

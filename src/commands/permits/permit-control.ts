@@ -1,14 +1,14 @@
 import type { ParsedRequest } from "../../contracts/operation.ts";
 import type { Permits } from "../../contracts/stations.ts";
 import type { StateChange } from "../../domain/change.ts";
-import { quoted } from "../../domain/clip.ts";
 import type { Source } from "../../domain/command.ts";
+import { quoted } from "../../domain/foreign-text.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { placeAt } from "../../domain/station-sight.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Live } from "../../platform/live.ts";
-import type { Observations } from "../evidence/observations.ts";
+import type { Observations } from "../evidence/evidence.ts";
 import type { StationOptions } from "../options.ts";
 import type { Shared } from "../parts.ts";
 import { gatewaySource, refusedRight, refusedStationUser, rightsAnywhere } from "../rights.ts";

@@ -1,6 +1,6 @@
 import type { Outcome } from "../../domain/outcome.ts";
+import type { Observations } from "../evidence/evidence.ts";
 import type { EvidenceSearch } from "../evidence/evidence-search.ts";
-import type { Observations } from "../evidence/observations.ts";
 import { isWatchRule, watchBaseline } from "../evidence/watch.ts";
 import type { IntakeChecks } from "../intake-checks.ts";
 import type { Job } from "../job.ts";

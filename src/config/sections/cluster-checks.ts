@@ -1,7 +1,7 @@
+import { isLoopback } from "../../platform/url-host.ts";
 import { type Finding, together, unwise, wrong } from "../finding.ts";
 import { nearest } from "../issues.ts";
 import { applicationUriOf } from "../key-pairs.ts";
-import { isLoopback } from "../loopback.ts";
 import { fileAt, type NamedFiles } from "../named-files.ts";
 import type { ConfigFile } from "../schema.ts";
 import { type ClusterSection, ownOpcUaUri } from "./cluster.ts";

@@ -8,7 +8,23 @@ import {
 } from "../../commands/options.ts";
 import { count, milliseconds } from "../fields.ts";
 import { type Finding, unwise, wrong } from "../finding.ts";
-import type { ConveyorsSection } from "./conveyors.ts";
+
+/** `conveyors:` the settings for the conveyors of all robots. */
+export const conveyorsSection = z
+  .strictObject({
+    maxRunMs: z
+      .int()
+      .min(1_000)
+      .max(3_600_000)
+      .optional()
+      .describe(
+        "After so long the gateway stops a conveyor that nobody started through a station. Default: never.",
+      ),
+  })
+  .prefault({})
+  .describe("Conveyors of robots.");
+
+type ConveyorsSection = z.output<typeof conveyorsSection>;
 
 /**
  * How long the service waits for a robot before it answers (docs/internals/service.md, How deployed services
@@ -97,7 +113,7 @@ export const commandsSection = z
   .prefault({})
   .describe("Times and bounds of commands, of every protocol.");
 
-export type CommandsSection = z.output<typeof commandsSection>;
+type CommandsSection = z.output<typeof commandsSection>;
 
 /** What the section says, as the dispatcher wants it. */
 export function dispatcherOptions(section: CommandsSection, conveyors: ConveyorsSection): DispatcherOptions {

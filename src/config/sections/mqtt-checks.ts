@@ -1,7 +1,7 @@
 import { sparkplugSender } from "../../northbound/mqtt/sparkplug/options.ts";
 import { type TopicProblem, topicProblems } from "../../northbound/mqtt/topic-checks.ts";
+import { isLoopback } from "../../platform/url-host.ts";
 import { type Finding, together, unwise, wrong } from "../finding.ts";
-import { isLoopback } from "../loopback.ts";
 import type { ConfigFile } from "../schema.ts";
 import { type MqttSection, placementOf } from "./mqtt.ts";
 import { namedRobots } from "./opcua.ts";

@@ -1,5 +1,5 @@
+import { isLoopback } from "../../platform/url-host.ts";
 import { type Finding, together, unwise, wrong } from "../finding.ts";
-import { isLoopback } from "../loopback.ts";
 import { type OpcUaSection, thumbprintIn } from "./opcua.ts";
 
 /**

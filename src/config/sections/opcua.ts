@@ -14,10 +14,10 @@ import {
 } from "../../northbound/opcua/options.ts";
 import type { Live, Now } from "../../platform/live.ts";
 import { isPasswordHash } from "../../platform/password.ts";
-import { certificatesIn } from "../../platform/pem.ts";
+import { certificatesIn } from "../../platform/tls-files.ts";
+import { isLoopback } from "../../platform/url-host.ts";
 import { count, file, identifier, listen, live } from "../fields.ts";
 import { applicationUriOf, revocationListsIn } from "../key-pairs.ts";
-import { isLoopback } from "../loopback.ts";
 import { fileAt, type NamedFiles } from "../named-files.ts";
 
 /** Each takes one of `limits.maxConnections`. */

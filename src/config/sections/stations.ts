@@ -5,7 +5,7 @@ import type { Placement } from "../../northbound/mqtt/topic-templates.ts";
 import type { StationNode } from "../../northbound/opcua/options.ts";
 import { live, milliseconds, names } from "../fields.ts";
 import { type Finding, unwise, wrong } from "../finding.ts";
-import { type ProtocolSections, unknownUserFindings } from "./known-users.ts";
+import { type ProtocolSections, unknownUserFindings } from "./rights.ts";
 
 /** Clockwise and counter-clockwise, in the service's words. */
 const turns = ["CW", "CCW"] as const;

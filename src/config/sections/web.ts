@@ -2,7 +2,7 @@ import ipaddr from "ipaddr.js";
 import { z } from "zod";
 import type { Rights } from "../../commands/options.ts";
 import { roles } from "../../domain/command.ts";
-import { isPlainText } from "../../domain/refusals.ts";
+import { isPlainText } from "../../domain/outcome.ts";
 import {
   type Anchor,
   type FloorOptions,
@@ -12,9 +12,9 @@ import {
 } from "../../northbound/web/options.ts";
 import type { Live, Now } from "../../platform/live.ts";
 import { pngSize } from "../../platform/png.ts";
+import { isLoopback } from "../../platform/url-host.ts";
 import { file, listen, live, names } from "../fields.ts";
 import { type Finding, wrong } from "../finding.ts";
-import { isLoopback } from "../loopback.ts";
 import { fileAt, type NamedFiles, pairAt } from "../named-files.ts";
 
 const LONGEST_NAME = 64;

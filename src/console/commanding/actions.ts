@@ -1,7 +1,6 @@
 import type { MissionView } from "../../models/robot.ts";
-import type { HoldRequest } from "../../northbound/web/api/hold.ts";
-import type { Rights } from "../../northbound/web/api/rights.ts";
-import type { Robot } from "../../northbound/web/api/robot.ts";
+import type { HoldRequest, Robot } from "../../northbound/web/api/robot.ts";
+import type { Rights } from "../../northbound/web/api/session.ts";
 import { hasEnded } from "../fleet/words.ts";
 import type { IconName } from "../icon-paths.ts";
 import { say } from "../texts/texts.ts";

@@ -1,4 +1,4 @@
-import type { Operation, RequestField } from "../../northbound/web/api/operation.ts";
+import type { Operation, RequestField } from "../../northbound/web/api/command.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { chainIdOf } from "./offers.ts";

@@ -1,5 +1,5 @@
+import type { RequestField } from "../../northbound/web/api/command.ts";
 import type { MapPoint } from "../../northbound/web/api/floor.ts";
-import type { RequestField } from "../../northbound/web/api/operation.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { byName } from "../fleet/list.ts";

@@ -1,5 +1,4 @@
-import type { FleetMap, MapPoint } from "../../northbound/web/api/floor.ts";
-import type { FloorSettings } from "../../northbound/web/api/floor-settings.ts";
+import type { FleetMap, FloorSettings, MapPoint } from "../../northbound/web/api/floor.ts";
 import { inDrawingOrder } from "../floor/labels.ts";
 import type { FloorPoint, FloorRobot, FloorState } from "../floor/scene.ts";
 import { type Fleet, type KnownRobot, seenOf } from "./fleet.ts";

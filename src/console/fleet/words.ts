@@ -1,6 +1,6 @@
 import type { AlarmView } from "../../models/alarm.ts";
 import type { GoalView, MissionView } from "../../models/robot.ts";
-import type { Expiry } from "../../northbound/web/api/connection.ts";
+import type { Expiry } from "../../northbound/web/api/gateway.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import type { SessionFacts } from "../../northbound/web/api/session.ts";
 import type { ListedAlarms } from "../../northbound/web/api/stream.ts";

@@ -1,4 +1,4 @@
-import type { FloorPicture } from "../../northbound/web/api/floor-settings.ts";
+import type { FloorPicture } from "../../northbound/web/api/floor.ts";
 import { numberText, say } from "../texts/texts.ts";
 import { type Camera, type Size, scaleLength, toPixels } from "./camera.ts";
 import { type Label, layoutOf, type PointAt, type Spots } from "./labels.ts";

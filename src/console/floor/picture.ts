@@ -1,4 +1,4 @@
-import type { FloorPicture } from "../../northbound/web/api/floor-settings.ts";
+import type { FloorPicture } from "../../northbound/web/api/floor.ts";
 import type { Camera, Size } from "./camera.ts";
 import type { Scene } from "./scene.ts";
 

@@ -1,4 +1,4 @@
-import type { FloorSettings } from "../../northbound/web/api/floor-settings.ts";
+import type { FloorSettings } from "../../northbound/web/api/floor.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import { say, word } from "../texts/texts.ts";
 import { ageMs, agoText, type Dated, type Moment, timeOfDay, wallTimeMs } from "../trust/time-text.ts";

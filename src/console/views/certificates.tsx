@@ -4,7 +4,7 @@ import type {
   Certificate,
   CertificateRequest,
   Certificates as Facts,
-} from "../../northbound/web/api/certificate.ts";
+} from "../../northbound/web/api/gateway.ts";
 import { put } from "../api.ts";
 import { say } from "../texts/texts.ts";
 import type { Moment } from "../trust/time-text.ts";

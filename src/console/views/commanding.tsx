@@ -1,7 +1,6 @@
 import { useSignal } from "@preact/signals";
-import type { Holders } from "../../northbound/web/api/hold.ts";
-import type { Rights } from "../../northbound/web/api/rights.ts";
-import type { Pause as PausePlan, Robot } from "../../northbound/web/api/robot.ts";
+import type { Holders, Pause as PausePlan, Robot } from "../../northbound/web/api/robot.ts";
+import type { Rights } from "../../northbound/web/api/session.ts";
 import { get, put } from "../api.ts";
 import { actionsOf, basisOf, type HoldAction, holdActions, missionUnderWay } from "../commanding/actions.ts";
 import { isUnderWay } from "../commanding/asked.ts";

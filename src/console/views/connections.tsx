@@ -1,4 +1,4 @@
-import type { Connection, Connections as Facts } from "../../northbound/web/api/connection.ts";
+import type { Connection, Connections as Facts } from "../../northbound/web/api/gateway.ts";
 import { figuresText, leftWord } from "../fleet/words.ts";
 import type { Emphasis } from "../floor/scene.ts";
 import { numberText, type PlainKey, say, word } from "../texts/texts.ts";

@@ -1,7 +1,7 @@
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import type { ComponentChild } from "preact";
 import { useMemo, useRef } from "preact/hooks";
-import type { FloorSettings } from "../../northbound/web/api/floor-settings.ts";
+import type { FloorSettings } from "../../northbound/web/api/floor.ts";
 import { get } from "../api.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { floorState } from "../fleet/floor-state.ts";

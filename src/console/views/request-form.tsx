@@ -1,4 +1,4 @@
-import type { RequestField } from "../../northbound/web/api/operation.ts";
+import type { RequestField } from "../../northbound/web/api/command.ts";
 import {
   chosenOf,
   emptyOf,

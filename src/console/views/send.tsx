@@ -1,7 +1,7 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
+import type { Operation, Operations } from "../../northbound/web/api/command.ts";
 import type { MapPoint } from "../../northbound/web/api/floor.ts";
-import type { Operation, Operations } from "../../northbound/web/api/operation.ts";
-import type { Check, Rights } from "../../northbound/web/api/rights.ts";
+import type { Check, Rights } from "../../northbound/web/api/session.ts";
 import { get } from "../api.ts";
 import { type FormObject, formOf, prefilled, requestOf, robotNamed } from "../commanding/form.ts";
 import { offersOf } from "../commanding/offers.ts";

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { AlarmView } from "../../models/alarm.ts";
 import type { Station } from "../../northbound/web/api/floor.ts";
-import type { EndedLease } from "../../northbound/web/api/hold.ts";
+import type { EndedLease } from "../../northbound/web/api/robot.ts";
 import { remove } from "../api.ts";
 import { byName } from "../fleet/list.ts";
 import { conveyorsText, nobodyComesText, nobodyHereText, stepText } from "../fleet/station-words.ts";

@@ -1,6 +1,6 @@
 import { type ReadonlySignal, useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import type { Check, Rights } from "../../northbound/web/api/rights.ts";
+import type { Check, Rights } from "../../northbound/web/api/session.ts";
 import { get, post } from "../api.ts";
 import type { Wanted } from "../commanding/asked.ts";
 import { type FormProblem, problemOf } from "../commanding/form.ts";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { type FileHandle, open, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { makeFolder } from "../../platform/make-folder.ts";
+import { makeFolder } from "../../platform/folder.ts";
 import type { Store, StoreChange } from "../../platform/store.ts";
 import { eventKey, LOGGED_KEY, type StoredEvent } from "./records.ts";
 

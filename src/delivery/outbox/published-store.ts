@@ -1,9 +1,8 @@
 import type { PublishedBefore } from "../../contracts/fleet-view.ts";
 import type { Coded } from "../../domain/coded.ts";
-import type { Conveyor } from "../../domain/conveyor.ts";
 import type { FleetEvent } from "../../domain/event.ts";
 import type { MissionStateName } from "../../domain/mission.ts";
-import type { RobotId } from "../../domain/robot.ts";
+import type { Conveyor, RobotId } from "../../domain/robot.ts";
 import type { RunningTime } from "../../platform/running-time.ts";
 import type { Store, StoreChange } from "../../platform/store.ts";
 import { publishedKey, TOLD } from "./records.ts";

@@ -1,7 +1,7 @@
 import type { FleetEvent } from "../../domain/event.ts";
 import type { Cancel, Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { startLoopTimer } from "../../platform/loop-timer.ts";
+import { startLoopTimer } from "../../platform/loop-time.ts";
 import type { RunningTime } from "../../platform/running-time.ts";
 import type { Store, StoreChange } from "../../platform/store.ts";
 import { type EventLog, type Handover, type LogLine, Noted, stepsOf } from "./event-log.ts";

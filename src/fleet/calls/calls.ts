@@ -1,21 +1,19 @@
 import { isMessage, type Message, toBinary } from "@bufbuild/protobuf";
 import type { CallEnding, CallOrder, FleetPort } from "../../contracts/fleet-port.ts";
 import { grpcCodeNames } from "../../domain/errors.ts";
+import { within } from "../../platform/clock.ts";
 import { noTap, type RecorderTap } from "../../platform/recorder/tap.ts";
-import { within } from "../../platform/within.ts";
 import { GetMapRequestSchema } from "../../wire/fleet/http/v1/task_pb.js";
 import type { CallFate } from "../channels/call-capacity.ts";
 import type { CommandChannel } from "../channels/command-channel.ts";
 import type { Http } from "../http.ts";
 import type { IdentifierGate } from "../identifiers.ts";
 import type { MapCache } from "../maps.ts";
-import { openRequest } from "../operations/request.ts";
-import type { Method } from "../operations/row.ts";
+import { type Method, openRequest } from "../operations/row.ts";
 import type { FleetOptions } from "../options.ts";
 import type { Session } from "../session/session.ts";
 import { SECRET_HEADER } from "../webhooks/receiver.ts";
-import { callGrpc, isUnanswered } from "./grpc-call.ts";
-import { callHttp } from "./http-call.ts";
+import { callGrpc, callHttp, isUnanswered } from "./service-call.ts";
 
 /** The header in JSON, in any case: names of HTTP headers are case-insensitive. */
 const SHOWN = new RegExp(`("${SECRET_HEADER}"\\s*:\\s*)"(?:[^"\\\\]|\\\\.)*"`, "gi");

@@ -1,8 +1,7 @@
 import { CUT_WITHIN_MS } from "../../contracts/fleet-port.ts";
 import { createBackoff } from "../../platform/backoff.ts";
-import { every, sleep } from "../../platform/clock.ts";
+import { every, noLaterThan, sleep } from "../../platform/clock.ts";
 import { messageOf } from "../../platform/error-text.ts";
-import { noLaterThan } from "../../platform/within.ts";
 import { type Caller, type CallPermit, createCallCapacity } from "./call-capacity.ts";
 import { ConnectFailed, type Connection, type PoolParts } from "./connection.ts";
 

@@ -1,11 +1,11 @@
+import type { Socket } from "node:net";
 import { Client, connectivityState } from "@grpc/grpc-js";
 import type { RandomSource } from "../../platform/backoff.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { closeQuietly, tlsCredentials } from "../../platform/grpc-channel.ts";
 import type { Log } from "../../platform/log.ts";
+import { connectProblem } from "../error-text.ts";
 import type { FleetTimes } from "../options.ts";
-import { connectProblem } from "../proxy-fault.ts";
-import { createOpenSockets, type OpenSockets } from "./open-sockets.ts";
 import type { ConnectOptions, Preflight } from "./preflight.ts";
 
 /** An open gRPC connection. */
@@ -36,7 +36,7 @@ export class ConnectFailed extends Error {
 /**
  * Makes one connection. Rejects with ConnectFailed, which gives the reason, also if the signal is aborted.
  */
-export type Connect = (signal: AbortSignal) => Promise<Connection>;
+type Connect = (signal: AbortSignal) => Promise<Connection>;
 
 /** The dependencies for keeping connections open, and for making more. */
 export interface PoolParts {
@@ -162,4 +162,27 @@ function becomeUnready(client: Client): Promise<void> {
     if (channel.getConnectivityState(false) !== connectivityState.READY) resolve();
     else channel.watchConnectivityState(connectivityState.READY, Number.POSITIVE_INFINITY, () => resolve());
   });
+}
+
+/** TCP connections to the service that are open. */
+interface OpenSockets {
+  add(socket: Socket): void;
+  /**
+   * Cuts them with a reset. An orderly close would leave it to the kernel to deliver for minutes what it has
+   * taken, and a command that arrives late moves a robot that others have stopped meanwhile.
+   */
+  cut(): void;
+}
+
+export function createOpenSockets(): OpenSockets {
+  const sockets = new Set<Socket>();
+  return {
+    add(socket) {
+      sockets.add(socket);
+      socket.once("close", () => sockets.delete(socket));
+    },
+    cut() {
+      for (const socket of sockets) socket.resetAndDestroy();
+    },
+  };
 }

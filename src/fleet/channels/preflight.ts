@@ -4,12 +4,11 @@ import { isIP, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from "node:tls";
 import { type Client, type ServiceError, status } from "@grpc/grpc-js";
 import { LOOKS_A_SILENCE } from "../../domain/detection.ts";
-import type { Clock } from "../../platform/clock.ts";
+import { type Clock, within } from "../../platform/clock.ts";
 import { lateError } from "../../platform/connect-fault.ts";
 import { bareHost } from "../../platform/url-host.ts";
-import { within } from "../../platform/within.ts";
+import { ProxyFailed, proxyAnswer, proxyFailed } from "../error-text.ts";
 import type { FleetOptions } from "../options.ts";
-import { ProxyFailed, proxyAnswer, proxyFailed } from "../proxy-fault.ts";
 import { asIs, authorization, isNoGrpc } from "./grpc-js.ts";
 
 /** The address of the service, and the way to it. */

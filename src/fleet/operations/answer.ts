@@ -10,7 +10,7 @@ import {
 } from "@bufbuild/protobuf";
 import type { CallEnding } from "../../contracts/fleet-port.ts";
 import { isJsonObject } from "../../platform/json.ts";
-import { createTimeSlices } from "../../platform/time-slices.ts";
+import { createTimeSlices } from "../../platform/loop-time.ts";
 import { splitList, splitMessage } from "./split-list.ts";
 
 type Ok = Extract<CallEnding, { kind: "ok" }>;

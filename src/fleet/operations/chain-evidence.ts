@@ -1,7 +1,7 @@
 import type { ChainQuery, EvidenceQuery, EvidenceRule } from "../../contracts/operation.ts";
 import { type Task, TaskService } from "../../wire/fleet/http/v1/task_pb.js";
 import { listIn, valueIn } from "./answer.ts";
-import { requestOf } from "./request.ts";
+import { requestOf } from "./row.ts";
 
 const onlineRobots: EvidenceQuery = {
   operation: "GetOnlineRobots",

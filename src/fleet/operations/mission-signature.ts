@@ -3,7 +3,7 @@ import type { Mission as CartMission } from "../../wire/fleet/v1/cart/cart_pb.js
 import type { Goal as WireGoal } from "../../wire/fleet/v1/common_pb.js";
 import type { BaseMission, Mission, MissionWorkflow } from "../../wire/fleet/v1/mission_pb.js";
 import type { Mission as ServeMission } from "../../wire/fleet/v1/serve/serve_pb.js";
-import { goalFromProto } from "../translate/mission.ts";
+import { goalFromProto } from "../translate/messages.ts";
 
 type AnyMission = BaseMission | ServeMission | CartMission;
 type MissionCase = NonNullable<AnyMission["mission"]["case"]>;

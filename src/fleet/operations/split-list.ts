@@ -1,5 +1,5 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-import type { TimeSlices } from "../../platform/time-slices.ts";
+import type { TimeSlices } from "../../platform/loop-time.ts";
 
 /** A JSON object with its list apart. Nothing is parsed yet: each part is a text of its own. */
 export interface SplitList {

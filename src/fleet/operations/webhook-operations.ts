@@ -1,8 +1,16 @@
 import type { EvidenceRule } from "../../contracts/operation.ts";
 import { FleetService } from "../../wire/fleet/v1/service_pb.js";
 import { listIn, valueIn } from "./answer.ts";
-import { requestOf } from "./request.ts";
-import { fleetSubject, never, noEvidence, type OperationRow, operation, reading, repeatable } from "./row.ts";
+import {
+  fleetSubject,
+  never,
+  noEvidence,
+  type OperationRow,
+  operation,
+  reading,
+  repeatable,
+  requestOf,
+} from "./row.ts";
 
 const { method } = FleetService;
 

@@ -3,10 +3,10 @@ import type { Presence, RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { isJsonObject, type Json } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
-import { createTimeSlices, type TimeSlices } from "../../platform/time-slices.ts";
+import { createTimeSlices, type TimeSlices } from "../../platform/loop-time.ts";
 import type { IdentifierGate, NumberIdentifier } from "../identifiers.ts";
 import { splitList } from "../operations/split-list.ts";
-import { presenceFromJson } from "../translate/robot.ts";
+import { presenceFromJson } from "../translate/messages.ts";
 import { MalformedAnswer } from "../translate/snake-record.ts";
 import type { ReadOperation } from "./reader.ts";
 

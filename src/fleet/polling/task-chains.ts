@@ -1,12 +1,12 @@
 import type { UpdateSink } from "../../contracts/stage.ts";
-import type { TaskChain } from "../../domain/task-chain.ts";
+import type { TaskChain } from "../../domain/mission.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { isJsonObject, type Json } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
-import { createTimeSlices } from "../../platform/time-slices.ts";
+import { createTimeSlices } from "../../platform/loop-time.ts";
 import type { IdentifierGate } from "../identifiers.ts";
 import { splitList } from "../operations/split-list.ts";
-import { taskChainFromJson } from "../translate/robot.ts";
+import { taskChainFromJson } from "../translate/messages.ts";
 import { MalformedAnswer } from "../translate/snake-record.ts";
 import type { ReadOperation } from "./reader.ts";
 

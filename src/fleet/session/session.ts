@@ -1,8 +1,7 @@
 import { createBackoff, type RandomSource } from "../../platform/backoff.ts";
-import type { Clock } from "../../platform/clock.ts";
+import { type Clock, noLaterThan } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { onAbort } from "../../platform/on-abort.ts";
-import { noLaterThan } from "../../platform/within.ts";
 import type { Http } from "../http.ts";
 import type { FleetOptions, FleetTimes } from "../options.ts";
 import { createExchangeBudget, type ExchangeEnding, exchangeToken, type Token } from "./exchange.ts";

@@ -1,6 +1,5 @@
 import type { RobotId } from "../../domain/robot.ts";
-import type { SequenceVerdict } from "../../domain/sequence.ts";
-import type { StreamCounts } from "./sequence-tracker.ts";
+import type { SequenceVerdict, StreamCounts } from "./sequence-tracker.ts";
 
 /** The robots of one stream. */
 export type Selection =
@@ -24,4 +23,19 @@ export interface Aspect {
   releaseMissing(stream: string, call: number): void;
   /** The robot is no longer expected on its stream. */
   release(robotId: RobotId): void;
+}
+
+/** Aspects that have webhook events. Conveyors have none (docs/internals/service.md, WHK-04). */
+export const deliveredAspects = ["mission", "battery"] as const;
+export type DeliveredAspect = (typeof deliveredAspects)[number];
+
+/**
+ * Deliveries of the events of streams. While they work, a stream takes its snapshot and is suspended until
+ * the next one is due; otherwise streams stay open.
+ */
+export interface DeliverySource {
+  /** Monotonic time of the last proof that deliveries bring an aspect's events; null: there is none. */
+  provenAtMs(aspect: string): number | null;
+  /** A stream brought news of a robot: a delivery should bring the same. */
+  streamHadNews(aspect: DeliveredAspect, robotId: RobotId): void;
 }

@@ -1,12 +1,11 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import type { Conveyor } from "../../domain/conveyor.ts";
-import type { RobotId } from "../../domain/robot.ts";
+import type { Conveyor, RobotId } from "../../domain/robot.ts";
 import {
   SubscribeConveyorStatusRequestSchema,
   SubscribeConveyorStatusResponseSchema,
 } from "../../wire/fleet/v1/service_pb.js";
 import { createDecoder } from "../decoder.ts";
-import { conveyorFromProto } from "../translate/robot.ts";
+import { conveyorFromProto } from "../translate/messages.ts";
 import type { Aspect } from "./aspect.ts";
 import type { AspectDependencies } from "./robot-aspects.ts";
 import { createCounts } from "./sequence-tracker.ts";

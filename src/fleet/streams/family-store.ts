@@ -1,8 +1,8 @@
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { describeError } from "../../platform/error-text.ts";
+import { makeFolder } from "../../platform/folder.ts";
 import type { Log } from "../../platform/log.ts";
-import { makeFolder } from "../../platform/make-folder.ts";
 import { openKeptStore } from "../../platform/stores/kept-store.ts";
 import { createLmdbStore } from "../../platform/stores/lmdb-store.ts";
 import type { StoreFormat } from "../../platform/stores/store-marks.ts";

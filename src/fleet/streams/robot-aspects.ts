@@ -1,11 +1,9 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { UpdateSink } from "../../contracts/stage.ts";
-import type { Battery } from "../../domain/battery.ts";
-import { quoted } from "../../domain/clip.ts";
+import { quoted } from "../../domain/foreign-text.ts";
 import type { MissionQueue } from "../../domain/mission.ts";
 import type { Stamp } from "../../domain/observed.ts";
-import type { RobotId } from "../../domain/robot.ts";
-import { isNews, type SequenceVerdict } from "../../domain/sequence.ts";
+import type { Battery, RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { RobotSelectorSchema } from "../../wire/fleet/v1/common_pb.js";
@@ -18,11 +16,14 @@ import {
 import { createDecoder } from "../decoder.ts";
 import type { IdentifierGate } from "../identifiers.ts";
 import type { RobotClocks } from "../robot-clocks.ts";
-import { isQueueShown, queueFromProto } from "../translate/mission.ts";
-import { batteryFromProto, stampFromProto } from "../translate/robot.ts";
-import type { Aspect, Selection } from "./aspect.ts";
-import type { DeliveredAspect, DeliverySource } from "./delivery-source.ts";
-import { createSequenceTracker, type SequenceTracker } from "./sequence-tracker.ts";
+import { batteryFromProto, isQueueShown, queueFromProto, stampFromProto } from "../translate/messages.ts";
+import type { Aspect, DeliveredAspect, DeliverySource, Selection } from "./aspect.ts";
+import {
+  createSequenceTracker,
+  isNews,
+  type SequenceTracker,
+  type SequenceVerdict,
+} from "./sequence-tracker.ts";
 
 const missionResponse = createDecoder(SubscribeMissionStatusResponseSchema);
 const batteryResponse = createDecoder(SubscribeBatteryStatusResponseSchema);

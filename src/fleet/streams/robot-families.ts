@@ -5,7 +5,7 @@ import type { Family, RobotId } from "../../domain/robot.ts";
 import { createBackoff, type RandomSource } from "../../platform/backoff.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import { FleetService } from "../../wire/fleet/v1/service_pb.js";
-import { requestOf } from "../operations/request.ts";
+import { requestOf } from "../operations/row.ts";
 import type { FleetTimes } from "../options.ts";
 import { type FamilyStore, type FoundFamily, transientFamilyStore } from "./family-store.ts";
 

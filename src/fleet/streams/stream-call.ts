@@ -1,16 +1,15 @@
 import { type Metadata, status } from "@grpc/grpc-js";
 import { type GrpcCodeName, grpcCodeNames } from "../../domain/errors.ts";
 import type { RandomSource } from "../../platform/backoff.ts";
-import type { Clock } from "../../platform/clock.ts";
+import { type Clock, noLaterThan } from "../../platform/clock.ts";
 import { onAbort } from "../../platform/on-abort.ts";
-import { noLaterThan } from "../../platform/within.ts";
 import { asIs, authorization, isNoGrpc, withoutStack } from "../channels/grpc-js.ts";
 import type { StreamPermit } from "../channels/pooled-connection.ts";
 import type { StreamPool } from "../channels/stream-pool.ts";
 import { serviceText } from "../error-text.ts";
 import type { FleetTimes } from "../options.ts";
 import type { Session } from "../session/session.ts";
-import type { QuietLimit } from "./quiet-limit.ts";
+import type { QuietLimit } from "./renewal-wait.ts";
 
 /** One call of a server stream, from its start to its end. */
 export interface StreamCall {

@@ -14,11 +14,10 @@ import type { FleetOptions } from "../options.ts";
 import type { RobotClocks } from "../robot-clocks.ts";
 import type { Session } from "../session/session.ts";
 import type { WebhookEvent } from "../translate/webhook-event.ts";
-import type { Selection } from "./aspect.ts";
+import { type DeliveredAspect, type DeliverySource, deliveredAspects, type Selection } from "./aspect.ts";
 import { conveyorRobot, conveyorStream, createConveyorAspect } from "./conveyor-aspect.ts";
-import { type DeliveredAspect, type DeliverySource, deliveredAspects } from "./delivery-source.ts";
 import { openFamilyStore, transientFamilyStore } from "./family-store.ts";
-import { createQuietLimit } from "./quiet-limit.ts";
+import { createQuietLimit } from "./renewal-wait.ts";
 import {
   type AspectDependencies,
   createBatteryAspect,

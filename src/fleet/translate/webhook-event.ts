@@ -1,14 +1,12 @@
 import { create, type DescMessage, fromJson, type JsonValue, type MessageShape } from "@bufbuild/protobuf";
-import type { Battery } from "../../domain/battery.ts";
 import type { MissionQueue } from "../../domain/mission.ts";
 import type { Stamp } from "../../domain/observed.ts";
-import type { RobotId } from "../../domain/robot.ts";
+import type { Battery, RobotId } from "../../domain/robot.ts";
 import { messageOf } from "../../platform/error-text.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../platform/json.ts";
 import { BatteryEventStateSchema } from "../../wire/fleet/v1/battery_pb.js";
 import { MissionEventStateSchema, MissionStatesSchema } from "../../wire/fleet/v1/mission_pb.js";
-import { isQueueShown, queueFromProto } from "./mission.ts";
-import { batteryFromProto, stampFromProto } from "./robot.ts";
+import { batteryFromProto, isQueueShown, queueFromProto, stampFromProto } from "./messages.ts";
 import { MalformedAnswer } from "./snake-record.ts";
 
 /** The content of one webhook delivery. */

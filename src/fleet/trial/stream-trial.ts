@@ -1,8 +1,6 @@
-import type { Clock } from "../../platform/clock.ts";
+import { type Clock, noLaterThan } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
-import { noLaterThan } from "../../platform/within.ts";
-import { createConnect } from "../channels/connection.ts";
-import { createOpenSockets } from "../channels/open-sockets.ts";
+import { createConnect, createOpenSockets } from "../channels/connection.ts";
 import { createPreflight } from "../channels/preflight.ts";
 import { errorText } from "../error-text.ts";
 import { createHttp } from "../http.ts";

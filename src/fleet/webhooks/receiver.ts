@@ -1,10 +1,15 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { chmod, rename } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { Socket } from "node:net";
+import { join } from "node:path";
+import { listenOn } from "../../platform/backoff.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { makeFolder } from "../../platform/folder.ts";
+import { isJsonObject } from "../../platform/json.ts";
+import { readIfThere, replaceFile } from "../../platform/kept-file.ts";
 import type { Log } from "../../platform/log.ts";
-import { listenOn } from "../../platform/start-retry.ts";
 import { acceptedPair } from "../../platform/tls-files.ts";
 import type { WebhookOptions } from "../options.ts";
 
@@ -12,7 +17,7 @@ import type { WebhookOptions } from "../options.ts";
 export const SECRET_HEADER = "x-fleetgate-secret";
 
 /** Counts of the receiver since the start. */
-export interface ReceiverCounts {
+interface ReceiverCounts {
   /** Answered 204. */
   received: number;
   /** Without the secret: answered 401, and not read. */
@@ -185,4 +190,72 @@ function readBody(request: IncomingMessage, done: (body: string | null) => void)
   request.on("end", () => {
     if (bytes <= LARGEST_BODY_BYTES) done(Buffer.concat(chunks).toString("utf8"));
   });
+}
+
+/** Identifies a gateway's own subscriptions, and their deliveries. */
+export interface Identity {
+  /** Stands in the description of our subscriptions. It is no secret. */
+  readonly instance: string;
+  /**
+   * Stands in a header of every delivery, because deliveries are not signed (docs/internals/service.md,
+   * WHK-37).
+   */
+  readonly secret: string;
+}
+
+const FILE = "webhook-secret.json";
+const OWNER_ONLY = 0o600;
+
+/**
+ * Reads the identity in `directory`, or makes one there. A damaged file is renamed and logged: the earlier
+ * subscriptions are then unknown. Rejects if the file cannot be read or written.
+ */
+export async function loadIdentity(directory: string, nowMs: number, log: Log): Promise<Identity> {
+  await makeFolder(directory);
+  const path = join(directory, FILE);
+  const text = await readIfThere(path);
+  if (text === undefined) return makeIdentity(path);
+  await chmod(path, OWNER_ONLY);
+  const kept = identityIn(text);
+  if (kept === null) {
+    const keptAs = `${path}.damaged-${new Date(nowMs).toISOString().replaceAll(":", "-")}`;
+    await rename(path, keptAs);
+    log.error(
+      { path, keptAs },
+      "the secret of webhooks cannot be read: subscriptions of before are refused, and new ones are made",
+    );
+    return makeIdentity(path);
+  }
+  return kept;
+}
+
+/** The identity in `directory`; null: none can be read. */
+export async function readIdentity(directory: string): Promise<Identity | null> {
+  const text = await readIfThere(join(directory, FILE));
+  return text === undefined ? null : identityIn(text);
+}
+
+function identityIn(text: string): Identity | null {
+  const kept: unknown = parse(text);
+  const { instance, secret } = isJsonObject(kept) ? kept : {};
+  if (typeof instance !== "string" || typeof secret !== "string" || secret.length < 32) return null;
+  return { instance, secret };
+}
+
+async function makeIdentity(path: string): Promise<Identity> {
+  const identity = {
+    instance: randomBytes(8).toString("hex"),
+    secret: randomBytes(32).toString("base64url"),
+  };
+  await replaceFile(path, JSON.stringify(identity), { mode: OWNER_ONLY });
+  return identity;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's message would quote the text, which is a secret; the caller names the file.
+    return null;
+  }
 }

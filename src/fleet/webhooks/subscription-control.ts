@@ -2,18 +2,21 @@ import { fromJson } from "@bufbuild/protobuf";
 import type { OpaqueRequest } from "../../contracts/operation.ts";
 import { LOOKS_A_SILENCE } from "../../domain/detection.ts";
 import { createBackoff, type RandomSource } from "../../platform/backoff.ts";
-import { type Clock, sleep } from "../../platform/clock.ts";
+import { type Clock, noLaterThan, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { noLaterThan } from "../../platform/within.ts";
 import { CreateWebhookRequestSchema, FleetService } from "../../wire/fleet/v1/service_pb.js";
-import { requestOf } from "../operations/request.ts";
+import { requestOf } from "../operations/row.ts";
 import type { FleetTimes } from "../options.ts";
 import { ReadFailed } from "../polling/reader.ts";
-import type { Identity } from "./identity.ts";
-import { SECRET_HEADER } from "./receiver.ts";
-import { descriptionOf, planSubscriptions, type WantedSubscription } from "./subscription-plan.ts";
+import { type Identity, SECRET_HEADER } from "./receiver.ts";
+import {
+  codeOf,
+  descriptionOf,
+  planSubscriptions,
+  type WantedSubscription,
+  type WebhookCalls,
+} from "./subscription-plan.ts";
 import type { Trust } from "./trust.ts";
-import { codeOf, type WebhookCalls } from "./webhook-calls.ts";
 
 /** Keeps our subscriptions at the service, one for each event type. */
 export interface SubscriptionControl {

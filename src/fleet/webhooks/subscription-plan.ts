@@ -1,13 +1,17 @@
 import { rm } from "node:fs/promises";
+import { fromJsonString } from "@bufbuild/protobuf";
+import type { CallEnding, FleetPort } from "../../contracts/fleet-port.ts";
+import type { OpaqueRequest } from "../../contracts/operation.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { FleetService, ListWebhooksResponseSchema } from "../../wire/fleet/v1/service_pb.js";
 import type { WebhookSubscription } from "../../wire/fleet/v1/webhook_pb.js";
+import type { IdentifierGate } from "../identifiers.ts";
+import { requestOf } from "../operations/row.ts";
 import type { FleetTimes, RobotChoice } from "../options.ts";
-import { createPoll } from "../polling/reader.ts";
-import { type DeliveredAspect, deliveredAspects } from "../streams/delivery-source.ts";
-import { type Identity, readIdentity } from "./identity.ts";
-import { SECRET_HEADER } from "./receiver.ts";
-import type { WebhookCalls } from "./webhook-calls.ts";
+import { createPoll, ReadFailed } from "../polling/reader.ts";
+import { type DeliveredAspect, deliveredAspects } from "../streams/aspect.ts";
+import { type Identity, readIdentity, SECRET_HEADER } from "./receiver.ts";
 
 /** A subscription as the gateway wants it. */
 export interface WantedSubscription {
@@ -23,7 +27,7 @@ export function wantedSubscriptions(robots: RobotChoice, url: string): readonly 
 }
 
 /** The steps to one subscription for each wanted one, and none of ours beside them. */
-export interface SubscriptionPlan {
+interface SubscriptionPlan {
   /** Wanted, and present. */
   readonly kept: readonly WantedSubscription[];
   /** Wanted and missing, with the reason. */
@@ -137,4 +141,47 @@ export async function removeFormerSubscriptions(
     },
   });
   await poll.run(AbortSignal.any([signal, done.signal]));
+}
+
+/** The calls about subscriptions. All but `create` may be repeated (docs/commands.md, Operations). */
+export interface WebhookCalls {
+  /** The list of the service. Rejects with ReadFailed if it does not answer. */
+  list(deadlineMs: number): Promise<readonly WebhookSubscription[]>;
+  /** Makes one. Not repeatable. */
+  create(request: OpaqueRequest, deadlineMs: number): Promise<CallEnding>;
+  /**
+   * Deletes all at the same time.
+   *
+   * @returns those that may still be there, each with the reason
+   */
+  remove(ids: readonly string[], deadlineMs: number): Promise<ReadonlyMap<string, string>>;
+}
+
+export function createWebhookCalls(port: FleetPort, identifiers: IdentifierGate): WebhookCalls {
+  return {
+    async list(deadlineMs) {
+      const ending = await port.call(requestOf(FleetService.method.listWebhooks, {}), deadlineMs);
+      if (ending.kind !== "ok") throw new ReadFailed(codeOf(ending), ending.message);
+      const options = { ignoreUnknownFields: true };
+      const { webhooks } = fromJsonString(ListWebhooksResponseSchema, ending.responseJson, options);
+      return webhooks.filter(({ id }) => identifiers.text("webhook_id", id));
+    },
+    create: (request, deadlineMs) => port.call(request, deadlineMs),
+    async remove(ids, deadlineMs) {
+      const left = new Map<string, string>();
+      await Promise.all(
+        ids.map(async (id) => {
+          const ending = await port.call(requestOf(FleetService.method.deleteWebhook, { id }), deadlineMs);
+          if (ending.kind === "ok" || (ending.kind === "refused" && ending.code === "NOT_FOUND")) return;
+          left.set(id, `${codeOf(ending)}: ${ending.message}`);
+        }),
+      );
+      return left;
+    },
+  };
+}
+
+/** The gRPC code of a call without success. */
+export function codeOf(ending: Exclude<CallEnding, { kind: "ok" }>) {
+  return ending.kind === "not_sent" ? "UNAVAILABLE" : ending.code;
 }

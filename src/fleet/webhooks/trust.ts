@@ -1,6 +1,6 @@
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { type DeliveredAspect, type DeliverySource, deliveredAspects } from "../streams/delivery-source.ts";
+import { type DeliveredAspect, type DeliverySource, deliveredAspects } from "../streams/aspect.ts";
 
 /** Whether webhooks can be relied on, and if not, why. */
 export interface Trust extends DeliverySource {

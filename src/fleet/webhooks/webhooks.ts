@@ -1,25 +1,22 @@
 import { join } from "node:path";
 import { LOOKS_A_SILENCE, silenceLookMs } from "../../domain/detection.ts";
-import type { RandomSource } from "../../platform/backoff.ts";
+import { beginListening, type RandomSource, type StartRetry, startOnce } from "../../platform/backoff.ts";
 import { type Clock, every } from "../../platform/clock.ts";
+import { makeFolder } from "../../platform/folder.ts";
 import type { Log } from "../../platform/log.ts";
-import { makeFolder } from "../../platform/make-folder.ts";
 import type { RecorderTap } from "../../platform/recorder/tap.ts";
-import { beginListening, type StartRetry, startOnce } from "../../platform/start-retry.ts";
 import { openKeptStore } from "../../platform/stores/kept-store.ts";
 import { type FleetOptions, leavingMs, type RobotChoice, type WebhookOptions } from "../options.ts";
 import { createPoll, type PollState } from "../polling/reader.ts";
-import { deliveredAspects } from "../streams/delivery-source.ts";
+import { deliveredAspects } from "../streams/aspect.ts";
 import type { Streams } from "../streams/streams.ts";
 import { MalformedAnswer } from "../translate/snake-record.ts";
 import { webhookEventFromJson } from "../translate/webhook-event.ts";
 import { createEventIdStore, type EventIdStore, eventsFormat } from "./event-id-store.ts";
-import { type Identity, loadIdentity } from "./identity.ts";
-import { createReceiver, type Receiver } from "./receiver.ts";
+import { createReceiver, type Identity, loadIdentity, type Receiver } from "./receiver.ts";
 import { createSubscriptionControl, type SubscriptionControl } from "./subscription-control.ts";
-import { wantedSubscriptions } from "./subscription-plan.ts";
+import { type WebhookCalls, wantedSubscriptions } from "./subscription-plan.ts";
 import type { Trust } from "./trust.ts";
-import type { WebhookCalls } from "./webhook-calls.ts";
 
 /** The state of webhooks. */
 export interface WebhooksState {

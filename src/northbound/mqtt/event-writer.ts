@@ -2,8 +2,8 @@ import type { EventSubscribers } from "../../contracts/link.ts";
 import type { DropReason, FleetEvent } from "../../domain/event.ts";
 import { eventJson } from "../../models/event.ts";
 import { EVENTS_IN_FLIGHT, type SizeLimit } from "./client/broker-limits.ts";
+import type { Loss } from "./client/client.ts";
 import { type LimitedClient, NotTakenYet, PacketTooLarge, TopicRefused } from "./client/limited-client.ts";
-import type { Loss } from "./loss.ts";
 import type { Topics } from "./topics.ts";
 
 /** The arrival of events that the gateway publishes at its own broker (`broker/event-arrivals.ts`). */

@@ -1,8 +1,8 @@
 import type { IPublishPacket } from "mqtt";
 import type { Clock } from "../../platform/clock.ts";
-import { createFairQueues } from "../../platform/fair-queues.ts";
+import { createFairQueues } from "../../platform/queues.ts";
+import type { Loss } from "./client/client.ts";
 import { createPublishReader } from "./client/sorted-stream.ts";
-import type { Loss } from "./loss.ts";
 
 /**
  * Messages of clients between the connection and their handling. All clients share one connection, so a

@@ -18,13 +18,12 @@ import type { DuplicateWatch } from "./duplicate-gateway.ts";
 import { createEventWriter } from "./event-writer.ts";
 import type { Leadership } from "./leadership.ts";
 import { openLeftovers } from "./leftover-topics.ts";
-import type { TopicsMove } from "./live-topics.ts";
 import { brokerName, type MqttOptions } from "./options.ts";
 import type { TopicRecords } from "./published-topics.ts";
 import type { OwnTopics } from "./status.ts";
 import { createTagWriter } from "./tags.ts";
 import { createTopicRegistry } from "./topic-registry.ts";
-import type { Topics } from "./topics.ts";
+import type { Topics, TopicsMove } from "./topics.ts";
 import { createValueWriter } from "./values.ts";
 
 /** The dependencies of the MQTT link. */

@@ -1,6 +1,6 @@
 import type { IPublishPacket } from "mqtt";
-import { quoted } from "../../domain/clip.ts";
-import { isRequestId, jsonFault, requestIdFault } from "../../domain/refusals.ts";
+import { quoted } from "../../domain/foreign-text.ts";
+import { isRequestId, jsonFault, requestIdFault } from "../../domain/outcome.ts";
 import { isJsonObject, type JsonObject } from "../../platform/json.ts";
 import { readJson } from "../../platform/strict-json.ts";
 import type { Topics } from "./topics.ts";

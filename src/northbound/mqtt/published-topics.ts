@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
 import { isJsonObject } from "../../platform/json.ts";
+import { createTimeSlices } from "../../platform/loop-time.ts";
 import type { Codec } from "../../platform/stores/table-store.ts";
 import type { WriteBehind } from "../../platform/stores/write-behind.ts";
-import { createTimeSlices } from "../../platform/time-slices.ts";
-import { type TopicsMove, topicRules } from "./live-topics.ts";
 import type { MqttOptions } from "./options.ts";
+import { type TopicsMove, topicRules } from "./topics.ts";
 
 /**
  * The retained topics that this gateway has published, over its runs: what it does not publish any more can

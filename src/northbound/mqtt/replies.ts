@@ -1,11 +1,11 @@
 import type { MqttClient } from "mqtt";
-import { clip } from "../../domain/clip.ts";
+import { clip } from "../../domain/foreign-text.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 import { replyJson } from "../../models/reply.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { createFairQueues } from "../../platform/fair-queues.ts";
 import type { Log } from "../../platform/log.ts";
-import { createRecurringProblem } from "../../platform/recurring-problem.ts";
+import { createRecurringProblem } from "../../platform/log-bounds.ts";
+import { createFairQueues } from "../../platform/queues.ts";
 import { NotTakenYet, PacketTooLarge } from "./client/limited-client.ts";
 import type { ReplyTo } from "./message.ts";
 

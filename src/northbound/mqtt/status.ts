@@ -1,13 +1,11 @@
 import { isoTime } from "../../models/json-text.ts";
 import { type Clock, every } from "../../platform/clock.ts";
-import type { Health } from "../../platform/component.ts";
-import { publishedHealth } from "../../platform/health-history.ts";
+import { type Health, publishedHealth } from "../../platform/component.ts";
 import { onAbort } from "../../platform/on-abort.ts";
 import type { LeftStatus } from "./client/checking.ts";
-import type { Will } from "./client/client.ts";
+import type { Loss, Will } from "./client/client.ts";
 import { type LimitedClient, NotTakenYet, TopicRefused } from "./client/limited-client.ts";
 import type { Leadership, StatusPlace } from "./leadership.ts";
-import type { Loss } from "./loss.ts";
 import type { StatusPayload } from "./models/state.ts";
 import type { TopicRegistry } from "./topic-registry.ts";
 import type { Topics } from "./topics.ts";

@@ -1,10 +1,7 @@
-import type { Battery } from "../../domain/battery.ts";
 import type { StateChange } from "../../domain/change.ts";
-import type { Conveyor } from "../../domain/conveyor.ts";
 import type { MissionQueue } from "../../domain/mission.ts";
-import { type Age, createAge } from "../../domain/observed.ts";
-import type { Quality } from "../../domain/quality.ts";
-import type { Presence, RobotId } from "../../domain/robot.ts";
+import { type Age, createAge, type Quality } from "../../domain/observed.ts";
+import type { Battery, Conveyor, Presence, RobotId } from "../../domain/robot.ts";
 import { flatBattery, flatConveyor, flatMission, flatPlace } from "../../models/flat-robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { PublishState } from "./message.ts";

@@ -1,7 +1,6 @@
 import type { TagFacts, TagGroup, TagReading, TagSource, TagView } from "../../contracts/tags.ts";
 import type { StateChange } from "../../domain/change.ts";
-import { type Stamp, sourceTimeOf } from "../../domain/observed.ts";
-import type { Quality } from "../../domain/quality.ts";
+import { type Quality, type Stamp, sourceTimeOf } from "../../domain/observed.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Topics } from "./topics.ts";

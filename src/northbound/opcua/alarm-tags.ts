@@ -2,7 +2,7 @@ import { DataType, StatusCodes } from "node-opcua";
 import type { Acts } from "../../contracts/acts.ts";
 import type { ActiveAlarms, AlarmStore } from "../../contracts/alarms.ts";
 import { type Alarm, type AlarmSource, ofGateway } from "../../domain/alarm.ts";
-import { clip } from "../../domain/clip.ts";
+import { clip } from "../../domain/foreign-text.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { ALARMS_SHOWN, alarmTags, robotAlarmTags } from "./model/alarms.ts";

@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { domainToASCII } from "node:url";
-import { makeFolder } from "../../platform/make-folder.ts";
+import { makeFolder } from "../../platform/folder.ts";
 import { bareHost } from "../../platform/url-host.ts";
 import type { OpcUaAuthorities, OpcUaOptions } from "./options.ts";
 

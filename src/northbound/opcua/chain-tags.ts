@@ -1,8 +1,8 @@
 import { type StatusCode, StatusCodes } from "node-opcua";
 import type { StateChange } from "../../domain/change.ts";
+import { currentTask, type TaskChain, taskCount, waitsForConfirmation } from "../../domain/mission.ts";
 import type { Observed } from "../../domain/observed.ts";
 import type { RobotId } from "../../domain/robot.ts";
-import { currentTask, type TaskChain, taskCount, waitsForConfirmation } from "../../domain/task-chain.ts";
 import { chainTags } from "./model/place.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { type TagTimes, timesAt } from "./node-opcua/tag.ts";

@@ -5,8 +5,8 @@ import { OPCUACertificateManager, type StatusCode, StatusCodes } from "node-opcu
 import { BoundedMap } from "../../platform/bounded-map.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { describeError } from "../../platform/error-text.ts";
-import { createLineBudget } from "../../platform/line-budget.ts";
 import type { Log } from "../../platform/log.ts";
+import { createLineBudget } from "../../platform/log-bounds.ts";
 import { placeAuthorities } from "./certificate-content.ts";
 import type { OpcUaAuthorities } from "./options.ts";
 

@@ -1,7 +1,7 @@
 import { DataType, type StatusCode, StatusCodes } from "node-opcua";
 import type { Acts, Holds } from "../../contracts/acts.ts";
 import type { ActFields } from "../../domain/acts.ts";
-import { clip } from "../../domain/clip.ts";
+import { clip } from "../../domain/foreign-text.ts";
 import type { HoldState } from "../../domain/hold.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { HOLDERS_SHOWN, holdTags } from "./model/hold.ts";

@@ -1,7 +1,7 @@
 import { createHash, X509Certificate } from "node:crypto";
 import type { RefusalAudit } from "../../contracts/commander.ts";
-import { clip } from "../../domain/clip.ts";
 import type { Command } from "../../domain/command.ts";
+import { clip } from "../../domain/foreign-text.ts";
 import { refusal } from "../../domain/outcome.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";

@@ -2,8 +2,8 @@ import { cp, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describeError } from "../../platform/error-text.ts";
+import { makeFolder } from "../../platform/folder.ts";
 import type { Log } from "../../platform/log.ts";
-import { makeFolder } from "../../platform/make-folder.ts";
 
 /** The folder of the server's key, its certificate and its trust lists. */
 export interface PkiFolder {

@@ -1,8 +1,8 @@
 import { type StatusCode, StatusCodes } from "node-opcua";
 import { amrExceptionOf } from "../../domain/idle-reason.ts";
+import type { TaskChain } from "../../domain/mission.ts";
 import type { Observed } from "../../domain/observed.ts";
 import { coordinateOf, type Presence } from "../../domain/robot.ts";
-import type { TaskChain } from "../../domain/task-chain.ts";
 import { addChainTags } from "./chain-tags.ts";
 import { ageTags, coordinateTags, exceptionTags, LISTED_EXCEPTIONS, listTags } from "./model/place.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";

@@ -1,4 +1,4 @@
-import { isIdentifier, isIdentifierNumber } from "../../domain/identifier.ts";
+import { isIdentifier, isIdentifierNumber } from "../../domain/foreign-text.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import { isJsonObject } from "../../platform/json.ts";
 import type { Codec } from "../../platform/stores/table-store.ts";

@@ -1,15 +1,17 @@
 import { type StatusCode, StatusCodes } from "node-opcua";
-import { type Battery, batteryStateNames, chargeMethodNames } from "../../domain/battery.ts";
 import { codeNumber } from "../../domain/coded.ts";
+import { type IdleReason, idleReasonNames } from "../../domain/idle-reason.ts";
+import { createAge } from "../../domain/observed.ts";
 import {
+  type Battery,
+  batteryStateNames,
   type Conveyor,
+  chargeMethodNames,
   healthStateNames,
   installationStateNames,
   operationStateNames,
   payloadStateNames,
-} from "../../domain/conveyor.ts";
-import { type IdleReason, idleReasonNames } from "../../domain/idle-reason.ts";
-import { createAge } from "../../domain/observed.ts";
+} from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { batteryTags } from "./model/battery.ts";
 import { conveyorTags } from "./model/conveyor.ts";

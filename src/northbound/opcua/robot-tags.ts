@@ -1,11 +1,9 @@
 import { type StatusCode, StatusCodes } from "node-opcua";
 import type { Stations } from "../../contracts/stations.ts";
 import type { StateChange } from "../../domain/change.ts";
-import type { Conveyor } from "../../domain/conveyor.ts";
 import { type IdleFacts, idleReasonOf } from "../../domain/idle-reason.ts";
-import type { Observed, Stamp } from "../../domain/observed.ts";
-import { type Quality, qualities } from "../../domain/quality.ts";
-import type { Family, RobotId } from "../../domain/robot.ts";
+import { type Observed, type Quality, qualities, type Stamp } from "../../domain/observed.ts";
+import type { Conveyor, Family, RobotId } from "../../domain/robot.ts";
 import type { RobotSight } from "../../domain/stops.ts";
 import { type AlarmTagParts, addRobotAlarmTags } from "./alarm-tags.ts";
 import type { ChainBoard } from "./chain-tags.ts";

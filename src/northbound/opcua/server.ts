@@ -6,12 +6,12 @@ import type { ClientCertificates as ApprovedClients } from "../../contracts/clie
 import type { Batch, Sink } from "../../contracts/link.ts";
 import type { Peer } from "../../contracts/peers.ts";
 import type { TagSource } from "../../contracts/tags.ts";
+import { beginListening, type StartRetry, startOnce } from "../../platform/backoff.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
 import { describeError, messageOf } from "../../platform/error-text.ts";
 import { closedPort } from "../../platform/liveness.ts";
 import type { Log } from "../../platform/log.ts";
-import { beginListening, type StartRetry, startOnce } from "../../platform/start-retry.ts";
 import { urlHost } from "../../platform/url-host.ts";
 import { type OpcUaCommands, type OpcUaViews, openAddressSpace, type SharedTags } from "./address-space.ts";
 import { type AuditEvents, openAuditEvents } from "./audit/audit-events.ts";

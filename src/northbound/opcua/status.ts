@@ -1,5 +1,5 @@
 import { type StatusCode, StatusCodes } from "node-opcua";
-import { type Quality, qualities } from "../../domain/quality.ts";
+import { type Quality, qualities } from "../../domain/observed.ts";
 
 /** The status that a value of this quality carries (docs/opcua-reference.md, Is a value true?). */
 export const statusOfQuality: Readonly<Record<Quality, StatusCode>> = {

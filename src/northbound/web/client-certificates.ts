@@ -8,7 +8,7 @@ import type { RefusalAudit } from "../../contracts/commander.ts";
 import type { Source } from "../../domain/command.ts";
 import { refusal } from "../../domain/outcome.ts";
 import type { ConfirmUser } from "./access/access.ts";
-import type { Certificate } from "./api/certificate.ts";
+import type { Certificate } from "./api/gateway.ts";
 import { sendProblem } from "./problem.ts";
 import { readBody } from "./request-body.ts";
 import { type Query, sendPage, unknownParameter } from "./resources/list-page.ts";

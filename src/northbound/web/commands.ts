@@ -8,13 +8,11 @@ import type {
   Expiry,
 } from "../../contracts/commander.ts";
 import type { OperationManual } from "../../contracts/operation-manual.ts";
-import { quoted } from "../../domain/clip.ts";
 import { type CommandStage, type Effect, type Source, sourceKey } from "../../domain/command.ts";
-import type { Outcome } from "../../domain/outcome.ts";
-import { expiryTimeFault, isExpiryTime } from "../../domain/refusals.ts";
+import { quoted } from "../../domain/foreign-text.ts";
+import { expiryTimeFault, isExpiryTime, type Outcome } from "../../domain/outcome.ts";
 import { replyJson } from "../../models/reply.ts";
-import { type Clock, dateTimeMs } from "../../platform/clock.ts";
-import { noLaterThan } from "../../platform/within.ts";
+import { type Clock, dateTimeMs, noLaterThan } from "../../platform/clock.ts";
 import { problemStatus, sendRefusal } from "./problem.ts";
 import { readBody } from "./request-body.ts";
 import { originOf, type SenderOf } from "./sender.ts";

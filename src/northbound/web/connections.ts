@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2Server } from "node:http2";
 import type { Server, Socket } from "node:net";
 import { type TLSSocket, Server as TlsServer } from "node:tls";
-import { createBoundedConnections } from "../../platform/bounded-connections.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { createBoundedConnections } from "../../platform/listener.ts";
 import type { Log } from "../../platform/log.ts";
-import { createRecurringProblem } from "../../platform/recurring-problem.ts";
+import { createRecurringProblem } from "../../platform/log-bounds.ts";
 import { SILENCE_MS } from "./two-protocols.ts";
 
 /** An HTTP server, with TLS or without. */

@@ -10,20 +10,21 @@ import type { Permits, Stations } from "../../contracts/stations.ts";
 import type { TagSource } from "../../contracts/tags.ts";
 import type { BatteryTrends, LatencyTrend } from "../../contracts/trends.ts";
 import type { Alarm } from "../../domain/alarm.ts";
-import { clip } from "../../domain/clip.ts";
+import { clip } from "../../domain/foreign-text.ts";
 import { holderName } from "../../domain/hold.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { createChangeCollector } from "./floor/changes.ts";
 import { createFloor } from "./floor/floor.ts";
-import { createRobotBoard } from "./floor/robot-board.ts";
+import { createRobotWriter, createStationWriter } from "./floor/floor-json.ts";
+import { createChangeCollector, createRobotBoard } from "./floor/robot-board.ts";
 import { createAges } from "./floor/robot-facts.ts";
-import { createRobotWriter } from "./floor/robot-json.ts";
-import { createStationWriter } from "./floor/station-json.ts";
-import { addCommandListRoute } from "./resources/command-list.ts";
-import { addConnectionRoutes } from "./resources/connections.ts";
+import { addCommandListRoute, addOperationRoutes } from "./resources/commands.ts";
 import { addFloorSettingsRoutes, addMapRoutes, addRobotRoutes, addStationRoutes } from "./resources/floor.ts";
-import { addAlarmRoutes, addGatewayHealthRoutes, addPauseRoute } from "./resources/gateway.ts";
-import { addOperationRoutes } from "./resources/operations.ts";
+import {
+  addAlarmRoutes,
+  addConnectionRoutes,
+  addGatewayHealthRoutes,
+  addPauseRoute,
+} from "./resources/gateway.ts";
 import { addTagRoutes } from "./resources/tags.ts";
 import { addTrendRoutes } from "./resources/trends.ts";
 import type { SenderOf } from "./sender.ts";

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 import type { FastifyInstance } from "fastify";
 import ipaddr from "ipaddr.js";
-import { quoted } from "../../domain/clip.ts";
+import { quoted } from "../../domain/foreign-text.ts";
 import { bareHost, urlHost } from "../../platform/url-host.ts";
 import { sendProblem } from "./problem.ts";
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { type FastifyInstance, type FastifyReply, type FastifyServerOptions, fastify } from "fastify";
 import type { Health } from "../../platform/component.ts";
 import { describeError } from "../../platform/error-text.ts";
-import { answerLast } from "../../platform/last-answer.ts";
+import { answerLast } from "../../platform/listener.ts";
 import type { Log } from "../../platform/log.ts";
 import type { WebConnections } from "./connections.ts";
 import { problemAnswer, problemOf, sendProblem } from "./problem.ts";

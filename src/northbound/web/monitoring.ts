@@ -1,6 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { Health } from "../../platform/component.ts";
-import { publishedHealth } from "../../platform/health-history.ts";
+import { type Health, publishedHealth } from "../../platform/component.ts";
 import type { Hang, Readiness } from "../../platform/liveness.ts";
 import { publicRoute } from "./access/session-routes.ts";
 import type { Metrics } from "./metrics/metrics.ts";

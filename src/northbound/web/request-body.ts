@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { quoted } from "../../domain/clip.ts";
-import { jsonFault } from "../../domain/refusals.ts";
+import { quoted } from "../../domain/foreign-text.ts";
+import { jsonFault } from "../../domain/outcome.ts";
 import { isJsonObject, type JsonObject } from "../../platform/json.ts";
 import { readJson } from "../../platform/strict-json.ts";
 

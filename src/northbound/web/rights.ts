@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Commander } from "../../contracts/commander.ts";
 import { sourceKey } from "../../domain/command.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
-import type { Check, Rights } from "./api/rights.ts";
+import type { Check, Rights } from "./api/session.ts";
 import type { WebCommands } from "./commands.ts";
 import { sendProblem, sendRefusal } from "./problem.ts";
 import { readBody } from "./request-body.ts";

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Envelope } from "../../contracts/commander.ts";
 import type { Role, Source } from "../../domain/command.ts";
-import { isPlainText } from "../../domain/refusals.ts";
+import { isPlainText } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { OPEN_USER } from "./options.ts";
 

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { RefusalAudit } from "../../contracts/commander.ts";
 import type { FaultAudit, SimulatedFault, SimulatedFaults } from "../../contracts/simulated-faults.ts";
-import { type Outcome, refusal } from "../../domain/outcome.ts";
-import { isPlainText } from "../../domain/refusals.ts";
+import { isPlainText, type Outcome, refusal } from "../../domain/outcome.ts";
 import { timeText } from "../../models/json-text.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { type FaultName, faultNames, type SimulatedFaultStates } from "./api/simulator.ts";

@@ -3,12 +3,11 @@ import type { ClusterView } from "../../contracts/cluster.ts";
 import type { RobotSummary } from "../../contracts/fleet-view.ts";
 import { type Alarm, alarmPriority, byUrgency } from "../../domain/alarm.ts";
 import { type ActiveHold, holderName } from "../../domain/hold.ts";
-import { type Quality, qualities } from "../../domain/quality.ts";
+import { type Quality, qualities } from "../../domain/observed.ts";
 import { alarmOf } from "../../models/alarm.ts";
 import { clusterPlaceOf } from "../../models/cluster.ts";
 import { isoTime, timeText } from "../../models/json-text.ts";
-import type { Health } from "../../platform/component.ts";
-import { publishedHealth } from "../../platform/health-history.ts";
+import { type Health, publishedHealth } from "../../platform/component.ts";
 import type { FloorOptions } from "./options.ts";
 
 /** The inputs of the status of the gateway. None waits long for the disk. */

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolder } from "../folder.ts";
 import { isJsonObject, type JsonObject } from "../json.ts";
 import { readNowIfThere, replaceFile } from "../kept-file.ts";
-import { makeFolder } from "../make-folder.ts";
 import { inOrder, nextNumber } from "../plain-file.ts";
 
 /** The state of a run, noted while it lives: a process that is killed writes nothing more. */

@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import { type EntryKind, type EntryParts, entryBytes, writeEntry } from "./entry.ts";
+import { type EntryKind, type EntryParts, entryBytes, writeEntry } from "./recording.ts";
 import type { TapEntry } from "./tap.ts";
 
 export interface Chunk {

@@ -1,11 +1,10 @@
 import { type FileHandle, open, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../clock.ts";
+import { makeFolder } from "../folder.ts";
 import { putInPlace } from "../kept-file.ts";
-import { makeFolder } from "../make-folder.ts";
 import type { RunningTime } from "../running-time.ts";
-import { packEntries, wholeEntriesEnd } from "./entry.ts";
-import { ENDING, headerBytes, NoRecording, readHeader } from "./recording.ts";
+import { ENDING, headerBytes, NoRecording, packEntries, readHeader, wholeEntriesEnd } from "./recording.ts";
 import type { RecorderOptions } from "./tap.ts";
 
 /** A saved recording. */

@@ -1,4 +1,4 @@
-import type { EntryKind, EntryParts } from "./entry.ts";
+import type { EntryKind, EntryParts } from "./recording.ts";
 
 /** An entry to record. It is read within the following second: none of it may change. */
 export interface TapEntry extends EntryParts {

@@ -7,8 +7,8 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { freeBytes } from "../disk-health.ts";
 import { PlainError } from "../error-text.ts";
+import { makeFolder } from "../folder.ts";
 import { isJsonObject } from "../json.ts";
-import { makeFolder } from "../make-folder.ts";
 import {
   isMissingOnFullDisk,
   type KeyedStore,

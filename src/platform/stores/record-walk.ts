@@ -1,8 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { ABORT, open } from "lmdb";
-import { messageOf } from "../error-text.ts";
-import { isCode } from "../socket-probe.ts";
+import { isCode, messageOf } from "../error-text.ts";
 import { damagedRecord, isIntact, keySumOf } from "./record-seal.ts";
 
 /** The range of lmdb's own errors (lmdb.h); all others are the machine's. */

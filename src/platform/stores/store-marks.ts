@@ -11,9 +11,8 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { PlainError } from "../error-text.ts";
+import { isCode, PlainError } from "../error-text.ts";
 import { isJsonObject, type JsonObject } from "../json.ts";
-import { isCode } from "../socket-probe.ts";
 import { StoreFailed } from "../store.ts";
 
 /** The name that lmdb gives to the file of a store's records. */

@@ -1,7 +1,6 @@
-import type { Cancel, Clock } from "../clock.ts";
+import { type Cancel, type Clock, noLaterThan } from "../clock.ts";
 import { describeError } from "../error-text.ts";
 import type { Log } from "../log.ts";
-import { noLaterThan } from "../within.ts";
 import type { TableChange, TableStore } from "./table-store.ts";
 
 /** Tables that are written without anybody waiting for it. Never throws. */

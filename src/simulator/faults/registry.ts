@@ -1,6 +1,6 @@
 import type { Cancel, Clock } from "../../platform/clock.ts";
+import type { CommandFault, ExchangeFault, Fault, LastingFault, StreamFault } from "../scenario/schema.ts";
 import type { StreamMessage } from "../service/contract.ts";
-import type { CommandFault, ExchangeFault, Fault, LastingFault, StreamFault } from "./fault.ts";
 
 /** Effects that only the running service has. */
 export interface FaultEffects {

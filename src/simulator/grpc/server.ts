@@ -9,8 +9,8 @@ import {
 import type { AddressInfo } from "node:net";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type Clock, systemClock } from "../../platform/clock.ts";
+import { listenError } from "../../platform/listener.ts";
 import type { Log } from "../../platform/log.ts";
-import { listenError } from "../../platform/port-taken.ts";
 import {
   Health,
   HealthCheckRequestSchema,

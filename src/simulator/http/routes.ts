@@ -20,9 +20,8 @@ import { FleetService } from "../../wire/fleet/v1/service_pb.js";
 import type { Exchange } from "../auth/api-key.ts";
 import type { Tokens } from "../auth/token.ts";
 import type { Control } from "../control.ts";
-import { faultSchema } from "../faults/fault.ts";
 import { Refusal, statusHeaders } from "../refusal.ts";
-import { incidentSchema } from "../scenario/schema.ts";
+import { faultSchema, incidentSchema } from "../scenario/schema.ts";
 import type { FleetOperations } from "../service/contract.ts";
 import { parseBody, type RequestParts, refuse, requestJson } from "./server.ts";
 

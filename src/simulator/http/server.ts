@@ -3,9 +3,8 @@ import { type FastifyError, type FastifyInstance, type FastifyReply, fastify } f
 import type { Clock } from "../../platform/clock.ts";
 import { messageOf } from "../../platform/error-text.ts";
 import { isJsonObject, type Json } from "../../platform/json.ts";
-import { answerLast } from "../../platform/last-answer.ts";
+import { answerLast, listenError } from "../../platform/listener.ts";
 import type { Log } from "../../platform/log.ts";
-import { listenError } from "../../platform/port-taken.ts";
 import { codes, httpStatus, Refusal, statusHeaders, toRefusal } from "../refusal.ts";
 import type { TlsIdentity } from "../tls/identity.ts";
 

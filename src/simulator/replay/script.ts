@@ -6,8 +6,7 @@ import {
   type Message,
   toJson,
 } from "@bufbuild/protobuf";
-import type { Entry } from "../../platform/recorder/entry.ts";
-import { type Recording, readRecording } from "../../platform/recorder/recording.ts";
+import { type Entry, type Recording, readRecording } from "../../platform/recorder/recording.ts";
 import { TaskService } from "../../wire/fleet/http/v1/task_pb.js";
 import { FleetService } from "../../wire/fleet/v1/service_pb.js";
 

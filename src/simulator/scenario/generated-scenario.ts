@@ -1,6 +1,5 @@
-import type { Family } from "../world/spec.ts";
 import { readScenario, type Scenario } from "./scenario.ts";
-import type { ScenarioInput } from "./schema.ts";
+import type { Family, ScenarioInput } from "./schema.ts";
 
 const ROBOTS_PER_HALL = 50;
 const CELLS_PER_ROW = 10;

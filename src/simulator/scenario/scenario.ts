@@ -2,10 +2,9 @@ import { readFile } from "node:fs/promises";
 import { parse, YAMLParseError } from "yaml";
 import type { z } from "zod";
 import { replaceFile } from "../../platform/kept-file.ts";
-import type { Fault } from "../faults/fault.ts";
 import { displayName } from "../world/map.ts";
-import type { WorldSpec } from "../world/spec.ts";
-import { type ScenarioFile, type ScenarioInput, scenarioSchema } from "./schema.ts";
+import type { WorldSpec } from "./schema.ts";
+import { type Fault, type ScenarioFile, type ScenarioInput, scenarioSchema } from "./schema.ts";
 
 /** Credentials that the service knows. */
 interface ApiKey {
@@ -87,13 +86,11 @@ function toScenario(file: ScenarioFile): Scenario {
   }));
   const robots = file.robots.map((robot) => ({
     ...robot,
-    dock: robot.dock,
     group: robot.group ?? defaultGroup[robot.family],
     ip: robot.ip ?? `10.0.${(robot.amrId >> 8) & 255}.${robot.amrId & 255}`,
   }));
-  const worldRules = { ...rules, weightChangeMs: rules.weightChangeMs ?? undefined };
   return {
-    world: { seed, rules: worldRules, locations, maps, robots, lively, incidents },
+    world: { seed, rules, locations, maps, robots, lively, incidents },
     timeFactor,
     confirmMs,
     confirmWaitMs,

@@ -11,10 +11,9 @@ import { FleetService } from "../../wire/fleet/v1/service_pb.js";
 import type { CommandFaults } from "../faults/registry.ts";
 import { Refusal } from "../refusal.ts";
 import type { Robot } from "../world/robot.ts";
-import type { World } from "../world/world.ts";
+import type { World, WorldDriver } from "../world/world.ts";
 import type { Caller } from "./contract.ts";
 import type { Ownership } from "./ownership.ts";
-import type { WorldDriver } from "./world-driver.ts";
 
 /** One call under way. */
 export interface Call {

@@ -23,7 +23,7 @@ import {
 } from "../../wire/fleet/v1/service_pb.js";
 import type { CommandFaults } from "../faults/registry.ts";
 import { Refusal } from "../refusal.ts";
-import type { World } from "../world/world.ts";
+import type { World, WorldDriver } from "../world/world.ts";
 import {
   type CallHandler,
   type CallParts,
@@ -33,11 +33,10 @@ import {
 } from "./calls.ts";
 import { chainCalls } from "./chain-calls.ts";
 import type { Caller, FleetOperations, RobotUpdate } from "./contract.ts";
-import { toOnlineInfo, toVertexInfo } from "./online-message.ts";
 import { createOwnership, type Ownership } from "./ownership.ts";
 import { conveyorCalls, missionCalls } from "./robot-calls.ts";
+import { toOnlineInfo, toVertexInfo } from "./robot-messages.ts";
 import { createStreams } from "./streams.ts";
-import type { WorldDriver } from "./world-driver.ts";
 
 /** A request longer than this in JSON is recorded by its length. */
 const LONGEST_RECORDED = 16_384;

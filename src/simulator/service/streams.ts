@@ -26,8 +26,8 @@ import {
 import type { Battery, Robot } from "../world/robot.ts";
 import type { CallParts } from "./calls.ts";
 import type { Caller, RobotUpdate, StreamMessage } from "./contract.ts";
-import { toMetadata, toMissionEvent, toMissionMessage } from "./mission-message.ts";
 import { checkCart } from "./robot-calls.ts";
+import { toMetadata, toMissionEvent, toMissionMessage } from "./robot-messages.ts";
 
 type Deliver = (message: StreamMessage) => void;
 

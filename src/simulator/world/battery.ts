@@ -1,6 +1,6 @@
+import type { Rules } from "../scenario/schema.ts";
 import type { WorldContext } from "./context.ts";
 import { isDriving, type Robot } from "./robot.ts";
-import type { Rules } from "./spec.ts";
 
 const MS_PER_HOUR = 3_600_000;
 /** How often every battery is updated; more often than any battery changes by a percent. */

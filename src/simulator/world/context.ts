@@ -1,9 +1,9 @@
 import type { RandomSource } from "../../platform/backoff.ts";
+import type { Rules } from "../scenario/schema.ts";
 import type { Agenda } from "./agenda.ts";
 import type { Chain } from "./chain.ts";
 import type { WorldRecord } from "./record.ts";
 import type { Robot } from "./robot.ts";
-import type { Rules } from "./spec.ts";
 
 /**
  * A change that was just made: listeners read the new state from the robot or the chain, at once. A robot's

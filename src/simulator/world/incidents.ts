@@ -1,3 +1,4 @@
+import type { Incident } from "../scenario/schema.ts";
 import type { BatteryRules } from "./battery.ts";
 import type { ChainOrders } from "./chain-orders.ts";
 import type { WorldChange, WorldContext } from "./context.ts";
@@ -6,7 +7,6 @@ import type { MissionQueue } from "./mission-queue.ts";
 import type { MissionRun } from "./mission-run.ts";
 import type { Motion } from "./motion.ts";
 import { activeMission, type Robot } from "./robot.ts";
-import type { Incident } from "./spec.ts";
 
 /** The incidents of a world. */
 export interface Incidents {

@@ -1,3 +1,4 @@
+import type { Family, Liveliness } from "../scenario/schema.ts";
 import type { WorldContext } from "./context.ts";
 import { type ConveyorRules, controlError } from "./conveyor-rules.ts";
 import type { Incidents } from "./incidents.ts";
@@ -6,7 +7,6 @@ import type { MissionKind, MissionOrder } from "./mission.ts";
 import type { MissionQueue } from "./mission-queue.ts";
 import { pick } from "./random.ts";
 import { activeMission, isDriving, isFlat, type Robot } from "./robot.ts";
-import type { Family, Liveliness } from "./spec.ts";
 
 /** The owners of missions that no client of this interface started. */
 const owners = ["touchscreen", "touchscreen", "fleet-manager"] as const;

@@ -69,7 +69,7 @@ export function createMissionRun(
     if (stop === "time") return motion.work(robot, stopMs(world, robot, course), leave);
     const { weightChangeMs } = world.rules;
     mission.awaits = stop;
-    if (weightChangeMs !== undefined) motion.work(robot, weightChangeMs, () => changeByStaff(robot, mission));
+    if (weightChangeMs !== null) motion.work(robot, weightChangeMs, () => changeByStaff(robot, mission));
   };
 
   const endStop = (robot: Robot, mission: Mission) => {
@@ -216,7 +216,7 @@ function createWeights(world: WorldContext): Weights {
     change,
     changeAtStop(robot, until) {
       const { weightChangeMs, weightChangeKg } = world.rules;
-      if (weightChangeMs === undefined) return;
+      if (weightChangeMs === null) return;
       if (until === "empty") change(robot, -weightChangeKg);
       if (until === "full") change(robot, weightChangeKg);
     },

@@ -1,5 +1,5 @@
+import type { Family } from "../scenario/schema.ts";
 import type { Target } from "./map.ts";
-import type { Family } from "./spec.ts";
 
 /** MissionState.State of proto/fleet/v1/mission.proto, without its prefix. */
 export type MissionStatus = "default" | "running" | "paused" | "canceled" | "succeeded" | "failed";

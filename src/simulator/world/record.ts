@@ -1,9 +1,9 @@
 import type { Json } from "../../platform/json.ts";
 import type { CodeName } from "../refusal.ts";
+import type { Incident } from "../scenario/schema.ts";
 import type { ChainStatus, TaskStatus } from "./chain.ts";
 import type { MissionStatus } from "./mission.ts";
 import type { Motor } from "./robot.ts";
-import type { Incident } from "./spec.ts";
 
 /** A real event. `by` is its cause: `call:<callId>`, `touchscreen`, `progress`, … */
 type Fact =

@@ -1,7 +1,7 @@
 import type { Cancel } from "../../platform/clock.ts";
+import { type ConveyorModel, conveyorModels, type RobotSpec } from "../scenario/schema.ts";
 import { type FleetMap, type Point, type Target, targetOf, type Vertex } from "./map.ts";
 import { isTerminal, type Mission } from "./mission.ts";
-import { type ConveyorModel, conveyorModels, type RobotSpec } from "./spec.ts";
 
 export interface Battery {
   percent: number;

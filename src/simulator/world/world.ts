@@ -1,3 +1,5 @@
+import { type Clock, every } from "../../platform/clock.ts";
+import type { Incident, Liveliness, Rules, WorldSpec } from "../scenario/schema.ts";
 import { createAgenda } from "./agenda.ts";
 import { createBatteryRules } from "./battery.ts";
 import { type ChainOrders, createChainOrders } from "./chain-orders.ts";
@@ -13,7 +15,6 @@ import { createMotion, createTravel } from "./motion.ts";
 import { seededRandom } from "./random.ts";
 import { createRecord, type WorldRecord } from "./record.ts";
 import { createRobot, type Robot } from "./robot.ts";
-import type { Incident, Liveliness, Rules, WorldSpec } from "./spec.ts";
 
 /**
  * The robots of a scenario and their rules: no input or output, no time but that of `advance`, and no random
@@ -141,4 +142,35 @@ function stamp(change: WorldChange, nowMs: number): void {
   const at = change.kind === "mission" ? change.robot.missionStamp : change.robot.batteryStamp;
   at.atMs = nowMs;
   at.sequence += 1;
+}
+
+/** Drives a world's time by a clock. */
+export interface WorldDriver {
+  /** Brings the world up to the present. */
+  sync(): void;
+  /** The wall time, in milliseconds since 1970, of a moment of the world. */
+  wallMs(worldMs: number): number;
+  /** Keeps the world up to now until the signal is aborted. */
+  run(signal: AbortSignal): void;
+}
+
+/** Short beside all durations in the world, and cheap if nothing is due. */
+const TICK_MS = 50;
+
+/** Drives a world at `timeFactor` times the speed of the clock, from the moment of this call. */
+export function createWorldDriver(world: World, clock: Clock, timeFactor: number): WorldDriver {
+  const wallStartMs = clock.nowMs();
+  const monotonicStartMs = clock.monotonicMs();
+  const worldStartMs = world.nowMs();
+  const sync = () => {
+    const passedMs = clock.monotonicMs() - monotonicStartMs;
+    world.advance(worldStartMs + passedMs * timeFactor);
+  };
+  return {
+    sync,
+    wallMs: (worldMs) => wallStartMs + (worldMs - worldStartMs) / timeFactor,
+    run(signal) {
+      every(clock, TICK_MS, signal, sync);
+    },
+  };
 }

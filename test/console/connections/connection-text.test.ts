@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { figuresText, leftWord } from "../../../src/console/fleet/words.ts";
-import type { Expiry } from "../../../src/northbound/web/api/connection.ts";
+import type { Expiry } from "../../../src/northbound/web/api/gateway.ts";
 
 const end: Expiry = { kind: "certificate", name: "opcua", path: "/a.pem", ends_at: null, seconds_left: null };
 const DAY_S = 86_400;

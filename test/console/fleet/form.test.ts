@@ -13,8 +13,8 @@ import {
 import { offersFor, offersOf } from "../../../src/console/commanding/offers.ts";
 import { begun, type Fleet, withRobots } from "../../../src/console/fleet/fleet.ts";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
-import type { Operation } from "../../../src/northbound/web/api/operation.ts";
-import { operationJson } from "../../../src/northbound/web/resources/operations.ts";
+import type { Operation } from "../../../src/northbound/web/api/command.ts";
+import { operationJson } from "../../../src/northbound/web/resources/commands.ts";
 import { oneMission, standingRobot } from "../standing-robot.ts";
 
 const catalogue = createCatalogue();

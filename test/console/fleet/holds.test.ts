@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { basisOf, holdActions } from "../../../src/console/commanding/actions.ts";
-import type { Rights } from "../../../src/northbound/web/api/rights.ts";
+import type { Rights } from "../../../src/northbound/web/api/session.ts";
 import { standingRobot } from "../standing-robot.ts";
 
 const operator: Rights = {

@@ -5,12 +5,22 @@ import { createCatalogue } from "../../../src/fleet/operations.ts";
 import type { AlarmView } from "../../../src/models/alarm.ts";
 import { acknowledgement } from "../../../src/northbound/web/api/alarm.ts";
 import { type Command, commandRequest, commands } from "../../../src/northbound/web/api/command.ts";
-import { type FleetMap, map, type Station } from "../../../src/northbound/web/api/floor.ts";
-import { type FloorSettings, floorSettings } from "../../../src/northbound/web/api/floor-settings.ts";
-import { endedLease, holdRequest } from "../../../src/northbound/web/api/hold.ts";
-import { type Check, check, type Rights, rights } from "../../../src/northbound/web/api/rights.ts";
-import type { Robot } from "../../../src/northbound/web/api/robot.ts";
-import { type SessionFacts, session } from "../../../src/northbound/web/api/session.ts";
+import {
+  type FleetMap,
+  type FloorSettings,
+  floorSettings,
+  map,
+  type Station,
+} from "../../../src/northbound/web/api/floor.ts";
+import { endedLease, holdRequest, type Robot } from "../../../src/northbound/web/api/robot.ts";
+import {
+  type Check,
+  check,
+  type Rights,
+  rights,
+  type SessionFacts,
+  session,
+} from "../../../src/northbound/web/api/session.ts";
 import {
   faultRequest,
   type SimulatedFaultState,
@@ -19,7 +29,7 @@ import {
 import { type StreamMessages, streamMessages } from "../../../src/northbound/web/api/stream.ts";
 import { batteryTrend, type LatencyTrend, latencyTrend } from "../../../src/northbound/web/api/trend.ts";
 import { addConsole } from "../../../src/northbound/web/console-files.ts";
-import { addOperationRoutes } from "../../../src/northbound/web/resources/operations.ts";
+import { addOperationRoutes } from "../../../src/northbound/web/resources/commands.ts";
 
 /** The console's own server, with an API that says what a test wants, when it wants it. */
 export interface FakeGateway extends AsyncDisposable {

@@ -3,11 +3,12 @@ import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import {
   type Certificate,
+  type Connections,
   certificate,
   certificateRequest,
   certificates,
-} from "../../../src/northbound/web/api/certificate.ts";
-import { type Connections, connections } from "../../../src/northbound/web/api/connection.ts";
+  connections,
+} from "../../../src/northbound/web/api/gateway.ts";
 import { type Tag, tags } from "../../../src/northbound/web/api/tag.ts";
 import { PASSWORD } from "./fake-gateway.ts";
 import { describePages } from "./page-harness.ts";

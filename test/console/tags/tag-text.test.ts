@@ -6,7 +6,7 @@ import {
   valueStart,
   valueText,
 } from "../../../src/console/fleet/words.ts";
-import { qualities } from "../../../src/domain/quality.ts";
+import { qualities } from "../../../src/domain/observed.ts";
 
 const plain = { unit: null, meaning: null };
 

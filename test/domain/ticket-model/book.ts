@@ -1,4 +1,4 @@
-import type { TicketState } from "../../../src/domain/ticket-state.ts";
+import type { TicketState } from "../../../src/domain/ticket-numbers.ts";
 import type { Ending } from "./facts.ts";
 import type { TicketReducer } from "./reducer.ts";
 

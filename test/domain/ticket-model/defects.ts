@@ -1,6 +1,5 @@
 import { type TicketDecision, voidTicket } from "../../../src/domain/ticket.ts";
-import { CLOSED_SHOWN, issueTicket } from "../../../src/domain/ticket-numbers.ts";
-import type { TicketState } from "../../../src/domain/ticket-state.ts";
+import { CLOSED_SHOWN, issueTicket, type TicketState } from "../../../src/domain/ticket-numbers.ts";
 import { realReducer } from "./reducer.ts";
 import { type Parts, soundParts } from "./setups.ts";
 

@@ -1,5 +1,4 @@
-import type { Verdict } from "../../../src/domain/ticket-numbers.ts";
-import type { TakenTicket } from "../../../src/domain/ticket-state.ts";
+import type { TakenTicket, Verdict } from "../../../src/domain/ticket-numbers.ts";
 import { adopt, type Book, newBook, random, restartBook } from "./book.ts";
 import { type Ending, type Facts, fail, intentionOf, noteSent } from "./facts.ts";
 import type { TicketReducer } from "./reducer.ts";

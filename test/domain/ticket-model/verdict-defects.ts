@@ -1,5 +1,4 @@
-import type { Verdict } from "../../../src/domain/ticket-numbers.ts";
-import type { TicketState } from "../../../src/domain/ticket-state.ts";
+import type { TicketState, Verdict } from "../../../src/domain/ticket-numbers.ts";
 import { type Defect, defects } from "./defects.ts";
 import { realReducer } from "./reducer.ts";
 import { soundParts } from "./setups.ts";

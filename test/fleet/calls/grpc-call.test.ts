@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { Client, credentials } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
-import { callGrpc } from "../../../src/fleet/calls/grpc-call.ts";
+import { callGrpc } from "../../../src/fleet/calls/service-call.ts";
 import { methods } from "../../../src/fleet/operations/row.ts";
 
 test("a call on a connection that was closed in this very moment has not left", async () => {

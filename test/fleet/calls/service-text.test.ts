@@ -3,7 +3,7 @@ import { type Client, status } from "@grpc/grpc-js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createCalls } from "../../../src/fleet/calls/calls.ts";
-import { callGrpc } from "../../../src/fleet/calls/grpc-call.ts";
+import { callGrpc } from "../../../src/fleet/calls/service-call.ts";
 import type { CommandChannel } from "../../../src/fleet/channels/command-channel.ts";
 import type { StreamPermit } from "../../../src/fleet/channels/pooled-connection.ts";
 import { errorText, serviceText } from "../../../src/fleet/error-text.ts";

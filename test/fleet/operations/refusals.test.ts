@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { badRequest } from "../../../src/domain/refusals.ts";
+import { badRequest } from "../../../src/domain/outcome.ts";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
 
 const catalogue = createCatalogue();

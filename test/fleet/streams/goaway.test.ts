@@ -5,7 +5,7 @@ import type { Connection } from "../../../src/fleet/channels/connection.ts";
 import { createStreamPool } from "../../../src/fleet/channels/stream-pool.ts";
 import { defaultFleetTimes } from "../../../src/fleet/options.ts";
 import type { Session } from "../../../src/fleet/session/session.ts";
-import { createQuietLimit } from "../../../src/fleet/streams/quiet-limit.ts";
+import { createQuietLimit } from "../../../src/fleet/streams/renewal-wait.ts";
 import { createSubscription } from "../../../src/fleet/streams/subscription.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";

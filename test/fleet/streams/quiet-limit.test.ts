@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createQuietLimit } from "../../../src/fleet/streams/quiet-limit.ts";
+import { createQuietLimit } from "../../../src/fleet/streams/renewal-wait.ts";
 import { createLog } from "../../../src/platform/log.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 

@@ -6,7 +6,7 @@ import type { PermitHolder } from "../../../src/fleet/channels/pooled-connection
 import type { StreamPool } from "../../../src/fleet/channels/stream-pool.ts";
 import { defaultFleetTimes, type FleetTimes } from "../../../src/fleet/options.ts";
 import type { Session } from "../../../src/fleet/session/session.ts";
-import { createQuietLimit } from "../../../src/fleet/streams/quiet-limit.ts";
+import { createQuietLimit } from "../../../src/fleet/streams/renewal-wait.ts";
 import {
   createSubscription,
   type Subscriber,

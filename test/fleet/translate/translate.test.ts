@@ -1,12 +1,12 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
-import { queueFromProto } from "../../../src/fleet/translate/mission.ts";
 import {
   batteryFromProto,
   presenceFromJson,
+  queueFromProto,
   stampFromProto,
   taskChainFromJson,
-} from "../../../src/fleet/translate/robot.ts";
+} from "../../../src/fleet/translate/messages.ts";
 import { MalformedAnswer } from "../../../src/fleet/translate/snake-record.ts";
 import { BatteryStateSchema } from "../../../src/wire/fleet/v1/battery_pb.js";
 import { EventMetadataSchema } from "../../../src/wire/fleet/v1/common_pb.js";

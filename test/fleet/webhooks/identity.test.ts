@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { loadIdentity } from "../../../src/fleet/webhooks/identity.ts";
+import { loadIdentity } from "../../../src/fleet/webhooks/receiver.ts";
 import { createLog } from "../../../src/platform/log.ts";
 
 const NOW = Date.UTC(2026, 7, 1, 12, 30, 15, 250);

@@ -9,9 +9,8 @@ import type { CallEnding, FleetPort } from "../../../src/contracts/fleet-port.ts
 import { createCatalogue } from "../../../src/fleet/operations.ts";
 import { defaultFleetTimes, leavingMs } from "../../../src/fleet/options.ts";
 import { createSubscriptionControl } from "../../../src/fleet/webhooks/subscription-control.ts";
-import { wantedSubscriptions } from "../../../src/fleet/webhooks/subscription-plan.ts";
+import { createWebhookCalls, wantedSubscriptions } from "../../../src/fleet/webhooks/subscription-plan.ts";
 import { createTrust } from "../../../src/fleet/webhooks/trust.ts";
-import { createWebhookCalls } from "../../../src/fleet/webhooks/webhook-calls.ts";
 import { sleep, systemClock } from "../../../src/platform/clock.ts";
 import { createLog } from "../../../src/platform/log.ts";
 import { createCa, createServerCertificate } from "../../../src/simulator/tls/identity.ts";

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { asyncApiDocument, examplesOn } from "../../../src/northbound/mqtt/models/async-api.ts";
-import { channels, messageSchemas } from "../../../src/northbound/mqtt/models/messages.ts";
+import { channels, examplesOn, messageSchemas } from "../../../src/northbound/mqtt/models/messages.ts";
 import { topicTemplates } from "../../../src/northbound/mqtt/topic-templates.ts";
 import { isJsonObject } from "../../../src/platform/json.ts";
 import { readJson } from "../../../src/platform/strict-json.ts";
@@ -81,7 +80,6 @@ describe("what is generated (else run: node scripts/mqtt-doc.mjs)", () => {
   it("config/asyncapi.json describes every topic, and every reference leads somewhere", async () => {
     const document: unknown = JSON.parse(await readFile("config/asyncapi.json", "utf8"));
     const { version } = JSON.parse(await readFile("package.json", "utf8"));
-    expect(document).toEqual(JSON.parse(JSON.stringify(asyncApiDocument(version, examples))));
     expect(document).toMatchObject({ asyncapi: "3.0.0", info: { title: "Fleetgate", version } });
     const described = document as {
       channels: Record<string, { address: string; parameters: object; messages: object }>;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { StateChange } from "../../../src/domain/change.ts";
-import type { Quality } from "../../../src/domain/quality.ts";
+import type { Quality } from "../../../src/domain/observed.ts";
 import { createTagWriter } from "../../../src/northbound/mqtt/tags.ts";
 import { underBase } from "../../../src/northbound/mqtt/topic-templates.ts";
 import { createTopics } from "../../../src/northbound/mqtt/topics.ts";

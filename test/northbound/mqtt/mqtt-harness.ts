@@ -5,9 +5,8 @@ import type { Catalogue, Operation } from "../../../src/contracts/operation.ts";
 import type { StateChange } from "../../../src/domain/change.ts";
 import type { Command, Effect } from "../../../src/domain/command.ts";
 import type { Mission, MissionQueue } from "../../../src/domain/mission.ts";
-import type { Stamp } from "../../../src/domain/observed.ts";
+import type { Quality, Stamp } from "../../../src/domain/observed.ts";
 import type { Outcome } from "../../../src/domain/outcome.ts";
-import type { Quality } from "../../../src/domain/quality.ts";
 import type {
   EmbeddedBrokerOptions,
   ExternalBrokerOptions,

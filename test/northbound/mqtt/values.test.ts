@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { StateChange } from "../../../src/domain/change.ts";
-import type { Quality } from "../../../src/domain/quality.ts";
+import type { Quality } from "../../../src/domain/observed.ts";
 import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
 import { createValueWriter } from "../../../src/northbound/mqtt/values.ts";
 import { base, stamp } from "./mqtt-harness.ts";

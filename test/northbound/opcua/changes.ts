@@ -1,7 +1,7 @@
 import type { StateChange } from "../../../src/domain/change.ts";
-import type { Conveyor } from "../../../src/domain/conveyor.ts";
 import type { Mission, MissionQueue } from "../../../src/domain/mission.ts";
-import type { Quality } from "../../../src/domain/quality.ts";
+import type { Quality } from "../../../src/domain/observed.ts";
+import type { Conveyor } from "../../../src/domain/robot.ts";
 
 export const receivedAtMs = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 export const sourceTimeMs = receivedAtMs - 250;

@@ -19,7 +19,7 @@ import type { ActTargets } from "../../../src/commands/acts/performers.ts";
 import type { Rights } from "../../../src/commands/options.ts";
 import type { Permits, VisibleStations } from "../../../src/contracts/stations.ts";
 import type { Role } from "../../../src/domain/command.ts";
-import { stopRequest } from "../../../src/fleet/operations/request.ts";
+import { stopRequest } from "../../../src/fleet/operations/row.ts";
 import type { OpcUaCommands, OpcUaViews } from "../../../src/northbound/opcua/address-space.ts";
 import type { GatewayFacts } from "../../../src/northbound/opcua/gateway-tags.ts";
 import {

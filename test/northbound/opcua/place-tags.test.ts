@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { StateChange } from "../../../src/domain/change.ts";
 import type { FleetEvent } from "../../../src/domain/event.ts";
-import type { Quality } from "../../../src/domain/quality.ts";
+import type { Quality } from "../../../src/domain/observed.ts";
 import type { Presence } from "../../../src/domain/robot.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import {

@@ -8,7 +8,7 @@ import { MessageSecurityMode, StatusCodes, UserTokenType, type VariantOptions } 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { createOpcUaServer } from "../../../src/northbound/opcua/server.ts";
-import { PortTaken } from "../../../src/platform/port-taken.ts";
+import { PortTaken } from "../../../src/platform/listener.ts";
 import { mission, missionChange, queueOf } from "./changes.ts";
 import {
   newClient,

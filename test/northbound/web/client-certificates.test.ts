@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { CertificateChange } from "../../../src/contracts/client-certificates.ts";
 import { createClientList } from "../../../src/northbound/opcua/certificate-store/client-list.ts";
-import { type Certificates, certificate, certificates } from "../../../src/northbound/web/api/certificate.ts";
+import { type Certificates, certificate, certificates } from "../../../src/northbound/web/api/gateway.ts";
 import type { WebAccess, WebUser } from "../../../src/northbound/web/options.ts";
 import { digestOf } from "../../../src/platform/password.ts";
 import { type ClientCertificate, clientCertificate } from "../../cli/certs/certs-harness.ts";

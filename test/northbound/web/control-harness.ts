@@ -16,8 +16,8 @@ import { type ControlParts, createControlServer } from "../../../src/northbound/
 import type { StatusFacts } from "../../../src/northbound/web/status-report.ts";
 import { createTail } from "../../../src/northbound/web/tail.ts";
 import type { Component } from "../../../src/platform/component.ts";
+import { isCode } from "../../../src/platform/error-text.ts";
 import { createLog, silentLog } from "../../../src/platform/log.ts";
-import { isCode } from "../../../src/platform/socket-probe.ts";
 import { allowedRights } from "../../support/allowed-rights.ts";
 import { createTestActs, noLeases } from "../../support/fake-acts.ts";
 import { createFakeHolds, type FakeHolds } from "../../support/fake-holds.ts";

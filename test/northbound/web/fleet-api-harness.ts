@@ -7,7 +7,7 @@ import type { PermitState, RobotLease } from "../../../src/contracts/stations.ts
 import type { TagSource } from "../../../src/contracts/tags.ts";
 import type { Alarm } from "../../../src/domain/alarm.ts";
 import type { FleetUpdate } from "../../../src/domain/update.ts";
-import { stopRequest } from "../../../src/fleet/operations/request.ts";
+import { stopRequest } from "../../../src/fleet/operations/row.ts";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
 import { createFleetApi, type FleetApi } from "../../../src/northbound/web/fleet-api.ts";
 import type { FloorOptions } from "../../../src/northbound/web/options.ts";

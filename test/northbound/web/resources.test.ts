@@ -3,11 +3,11 @@ import { fleetMap } from "../../../src/domain/fleet-map.ts";
 import { unknownSight } from "../../../src/domain/station-sight.ts";
 import { noCounters } from "../../../src/domain/station-visits.ts";
 import * as commandModels from "../../../src/northbound/web/api/command.ts";
-import { connections } from "../../../src/northbound/web/api/connection.ts";
+import * as operationModels from "../../../src/northbound/web/api/command.ts";
 import * as floorModels from "../../../src/northbound/web/api/floor.ts";
-import { floorSettings } from "../../../src/northbound/web/api/floor-settings.ts";
+import { floorSettings } from "../../../src/northbound/web/api/floor.ts";
 import * as gatewayModels from "../../../src/northbound/web/api/gateway.ts";
-import * as operationModels from "../../../src/northbound/web/api/operation.ts";
+import { connections } from "../../../src/northbound/web/api/gateway.ts";
 import { pause, type Robot, robot, robots } from "../../../src/northbound/web/api/robot.ts";
 import {
   batteryEvent,

@@ -2,7 +2,7 @@ import { fastify } from "fastify";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RightsRule } from "../../../src/commands/options.ts";
 import { commandRights } from "../../../src/commands/rights.ts";
-import { type Check, check, type Rights, rights } from "../../../src/northbound/web/api/rights.ts";
+import { type Check, check, type Rights, rights } from "../../../src/northbound/web/api/session.ts";
 import { addJsonBodies } from "../../../src/northbound/web/request-body.ts";
 import { addRightsRoutes } from "../../../src/northbound/web/rights.ts";
 import { createLive } from "../../../src/platform/live.ts";

@@ -6,8 +6,8 @@ import type { Monitoring } from "../../../src/northbound/web/monitoring.ts";
 import { createWebServer, type WebServer } from "../../../src/northbound/web/server.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import type { Health } from "../../../src/platform/component.ts";
+import { PortTaken } from "../../../src/platform/listener.ts";
 import type { Hang } from "../../../src/platform/liveness.ts";
-import { PortTaken } from "../../../src/platform/port-taken.ts";
 import { fakeMonitoring } from "../../support/fake-monitoring.ts";
 import { openListener, webParts } from "./web-harness.ts";
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { connections } from "../../../src/northbound/web/api/connection.ts";
+import { connections } from "../../../src/northbound/web/api/gateway.ts";
 import type { Robot, Robots } from "../../../src/northbound/web/api/robot.ts";
 import { MOST_STREAMS } from "../../../src/northbound/web/stream/readers.ts";
 import { batteryEvent, missionEvent, rosterEvent } from "../../delivery/fleet-updates.ts";

@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Batch } from "../../../src/contracts/link.ts";
-import type { Quality } from "../../../src/domain/quality.ts";
+import type { Quality } from "../../../src/domain/observed.ts";
 import { type Chronicle, createChronicle } from "../../support/chronicle.ts";
 import { alarmEvent } from "../../support/test-alarms.ts";
 import { type ControlHarness, createControlHarness } from "./control-harness.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { createChunks } from "../../../src/platform/recorder/chunks.ts";
-import { entriesIn } from "../../../src/platform/recorder/entry.ts";
+import { entriesIn } from "../../../src/platform/recorder/recording.ts";
 
 const KILOBYTE = 1024;
 

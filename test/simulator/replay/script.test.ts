@@ -6,9 +6,9 @@ import {
   type EntryKind,
   type EntryParts,
   entryBytes,
+  headerBytes,
   writeEntry,
-} from "../../../src/platform/recorder/entry.ts";
-import { headerBytes } from "../../../src/platform/recorder/recording.ts";
+} from "../../../src/platform/recorder/recording.ts";
 import { readScript } from "../../../src/simulator/replay/script.ts";
 
 let folder: string;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { CommandFault } from "../../../src/simulator/faults/fault.ts";
+import type { CommandFault } from "../../../src/simulator/scenario/schema.ts";
 import { TaskService } from "../../../src/wire/fleet/http/v1/task_pb.js";
 import { FleetService } from "../../../src/wire/fleet/v1/service_pb.js";
 import { acme, cartTo, createService, type ServiceHarness } from "./service-harness.ts";

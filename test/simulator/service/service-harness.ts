@@ -13,8 +13,7 @@ import { Refusal } from "../../../src/simulator/refusal.ts";
 import { readScenario } from "../../../src/simulator/scenario/scenario.ts";
 import type { Caller } from "../../../src/simulator/service/contract.ts";
 import { createOperations, type Operations } from "../../../src/simulator/service/operations.ts";
-import { createWorldDriver } from "../../../src/simulator/service/world-driver.ts";
-import { createWorld, type World } from "../../../src/simulator/world/world.ts";
+import { createWorld, createWorldDriver, type World } from "../../../src/simulator/world/world.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { worldScenario } from "../world/world-harness.ts";
 

@@ -1,7 +1,7 @@
 import type { EventEmitter } from "node:events";
 import { Socket } from "node:net";
 import { Aedes, type AedesOptions, type Client } from "aedes";
-import { clip } from "../../../domain/clip.ts";
+import { clip } from "../../../domain/foreign-text.ts";
 import type { Log } from "../../../platform/log.ts";
 import type { Topics } from "../topics.ts";
 import {

@@ -2,7 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import { Socket } from "node:net";
 import type { AedesOptions, AuthenticateError, Client } from "aedes";
 import type { RefusalAudit } from "../../../contracts/commander.ts";
-import { clip } from "../../../domain/clip.ts";
+import { clip } from "../../../domain/foreign-text.ts";
 import { refusal } from "../../../domain/outcome.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { messageOf } from "../../../platform/error-text.ts";

@@ -1,9 +1,9 @@
 import type { Socket } from "node:net";
-import { clip } from "../../../domain/clip.ts";
-import { createBoundedConnections } from "../../../platform/bounded-connections.ts";
+import { clip } from "../../../domain/foreign-text.ts";
 import type { Clock } from "../../../platform/clock.ts";
+import { createBoundedConnections } from "../../../platform/listener.ts";
 import type { Log } from "../../../platform/log.ts";
-import { createRecurringProblem } from "../../../platform/recurring-problem.ts";
+import { createRecurringProblem } from "../../../platform/log-bounds.ts";
 
 /** Bounds on the connections of the embedded broker: in all, for each user, and before the log-in. */
 export interface ClientLimits {

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type Clock, every } from "../../../platform/clock.ts";
-import { createLineBudget } from "../../../platform/line-budget.ts";
 import type { Log } from "../../../platform/log.ts";
+import { createLineBudget } from "../../../platform/log-bounds.ts";
 import { type ClientLimits, createClientLimits, createFrameLimit } from "./client-limits.ts";
 
 /** The connections of the embedded broker's clients, with the bounds that aedes lacks (README.md). */

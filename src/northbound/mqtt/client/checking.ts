@@ -1,5 +1,4 @@
-import type { Clock } from "../../../platform/clock.ts";
-import { noLaterThan } from "../../../platform/within.ts";
+import { type Clock, noLaterThan } from "../../../platform/clock.ts";
 import type { MqttOptions } from "../options.ts";
 import { endClient, openClient, subscribe } from "./client.ts";
 import type { LimitedClient } from "./limited-client.ts";

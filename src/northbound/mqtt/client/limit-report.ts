@@ -1,6 +1,6 @@
 import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
-import { createRecurringProblem } from "../../../platform/recurring-problem.ts";
+import { createRecurringProblem } from "../../../platform/log-bounds.ts";
 import type { MqttOptions } from "../options.ts";
 import { missingAtBroker, noLimits } from "./broker-limits.ts";
 import type { LeftOut, LimitedClient } from "./limited-client.ts";

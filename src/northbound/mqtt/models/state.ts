@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { qualities } from "../../../domain/quality.ts";
+import { qualities } from "../../../domain/observed.ts";
 import { alarmModel } from "../../../models/alarm.ts";
 import { clusterRoles } from "../../../models/cluster.ts";
 import { index, observed, robotId, session, time } from "../../../models/parts.ts";

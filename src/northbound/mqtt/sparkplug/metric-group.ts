@@ -1,6 +1,5 @@
 import type { Alarm } from "../../../domain/alarm.ts";
-import { type Observed, sourceTimeOf } from "../../../domain/observed.ts";
-import type { Quality } from "../../../domain/quality.ts";
+import { type Observed, type Quality, sourceTimeOf } from "../../../domain/observed.ts";
 import type { Device, DeviceMetric, DeviceParts } from "./device.ts";
 import type { MetricModel, MetricQuality, MetricValue, Sample } from "./payload.ts";
 import { alarmMetric, robotAlarmCodes } from "./robot-metrics.ts";

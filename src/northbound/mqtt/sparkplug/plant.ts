@@ -1,7 +1,7 @@
 import type { StateChange } from "../../../domain/change.ts";
+import type { TaskChain } from "../../../domain/mission.ts";
 import type { Observed } from "../../../domain/observed.ts";
 import type { RobotId } from "../../../domain/robot.ts";
-import type { TaskChain } from "../../../domain/task-chain.ts";
 import { createAliases, type Device, type DeviceParts } from "./device.ts";
 import { createNodeDevice, type GatewayFacts, type NodeDevice } from "./node.ts";
 import type { NamedRobot, SparkplugOptions } from "./options.ts";

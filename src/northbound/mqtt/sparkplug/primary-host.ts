@@ -3,7 +3,7 @@ import type { Clock } from "../../../platform/clock.ts";
 import { isJsonObject } from "../../../platform/json.ts";
 import type { Log } from "../../../platform/log.ts";
 import { readJson } from "../../../platform/strict-json.ts";
-import type { Loss } from "../loss.ts";
+import type { Loss } from "../client/client.ts";
 import type { SparkplugOptions } from "./options.ts";
 
 /** The states of the primary host, at each broker. */

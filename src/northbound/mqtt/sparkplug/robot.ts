@@ -2,10 +2,9 @@ import type { StateChange } from "../../../domain/change.ts";
 import { codeText } from "../../../domain/coded.ts";
 import type { FleetEvent } from "../../../domain/event.ts";
 import { idleReasonOf } from "../../../domain/idle-reason.ts";
-import type { Observed } from "../../../domain/observed.ts";
-import { type Quality, qualities } from "../../../domain/quality.ts";
+import type { TaskChain } from "../../../domain/mission.ts";
+import { type Observed, type Quality, qualities } from "../../../domain/observed.ts";
 import type { Family, Presence } from "../../../domain/robot.ts";
-import type { TaskChain } from "../../../domain/task-chain.ts";
 import {
   type FlatPlace,
   flatBattery,

@@ -1,8 +1,7 @@
 import type { Clock } from "../../../platform/clock.ts";
-import { createTimeSlices } from "../../../platform/time-slices.ts";
-import { within } from "../client/client.ts";
+import { createTimeSlices } from "../../../platform/loop-time.ts";
+import { type Loss, within } from "../client/client.ts";
 import type { LimitedClient } from "../client/limited-client.ts";
-import type { Loss } from "../loss.ts";
 import type { Device } from "./device.ts";
 import { encodePayload, type PayloadParts, type Sample } from "./payload.ts";
 import type { Plant, Touched } from "./plant.ts";

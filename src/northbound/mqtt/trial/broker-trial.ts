@@ -1,6 +1,5 @@
 import type { MqttClient } from "mqtt";
-import type { Clock } from "../../../platform/clock.ts";
-import { noLaterThan, within } from "../../../platform/within.ts";
+import { type Clock, noLaterThan, within } from "../../../platform/clock.ts";
 import { type BrokerLimits, type Missing, missingAtBroker } from "../client/broker-limits.ts";
 import { checkingClientId, checkingParts } from "../client/checking.ts";
 import { endClient, openClient, subscribe } from "../client/client.ts";

@@ -12,7 +12,7 @@ import {
   Variant,
   VariantArrayType,
 } from "node-opcua";
-import { clip } from "../../../domain/clip.ts";
+import { clip } from "../../../domain/foreign-text.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { severities } from "../events/event-texts.ts";
 import { limitAuditEvents } from "../node-opcua/audit-readers.ts";

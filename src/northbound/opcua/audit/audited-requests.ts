@@ -15,7 +15,7 @@ import {
 } from "node-opcua";
 import type { RefusalAudit } from "../../../contracts/commander.ts";
 import type { Catalogue } from "../../../contracts/operation.ts";
-import { clip } from "../../../domain/clip.ts";
+import { clip } from "../../../domain/foreign-text.ts";
 import { FLEET_NAMESPACE_INDEX } from "../fleet-nodeset.ts";
 import { standardId } from "../node-opcua/lower.ts";
 import {

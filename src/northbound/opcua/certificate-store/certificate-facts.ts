@@ -9,7 +9,7 @@ import {
   X509Certificate as ParsedCertificate,
   SubjectAlternativeNameExtension,
 } from "@peculiar/x509";
-import { certificatesIn } from "../../../platform/pem.ts";
+import { certificatesIn } from "../../../platform/tls-files.ts";
 
 /** The contents of a certificate. Its owner wrote the texts: show them through `plainStart`. */
 export interface CertificateFacts {

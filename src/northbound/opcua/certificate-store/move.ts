@@ -1,8 +1,8 @@
 import { constants } from "node:fs";
 import { lutimes, open, readdir, rm, stat } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
+import { makeFolder } from "../../../platform/folder.ts";
 import { putInPlace, replaceFile } from "../../../platform/kept-file.ts";
-import { makeFolder } from "../../../platform/make-folder.ts";
 import { plainStart } from "../../../platform/plain-text.ts";
 import type { CertificateFacts } from "./certificate-facts.ts";
 import { CertificateRefused, isConfigured, type Place, places } from "./store.ts";

@@ -2,8 +2,7 @@ import type { X509Certificate } from "node:crypto";
 import { constants } from "node:fs";
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { PlainError } from "../../../platform/error-text.ts";
-import { isCode } from "../../../platform/socket-probe.ts";
+import { isCode, PlainError } from "../../../platform/error-text.ts";
 import { type CertificateFacts, certificatesOf, factsOf } from "./certificate-facts.ts";
 
 /** The place of a certificate in the OPC UA server's store. */

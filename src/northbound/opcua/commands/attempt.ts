@@ -8,9 +8,8 @@ import type {
 import type { ParsedRequest } from "../../../contracts/operation.ts";
 import { checked, ending, type Outcome, refusal } from "../../../domain/outcome.ts";
 import { ticketAccepted, ticketDone, ticketVoid } from "../../../domain/ticket.ts";
-import type { TakenTicket } from "../../../domain/ticket-state.ts";
-import type { Clock } from "../../../platform/clock.ts";
-import { noLaterThan } from "../../../platform/within.ts";
+import type { TakenTicket } from "../../../domain/ticket-numbers.ts";
+import { type Clock, noLaterThan } from "../../../platform/clock.ts";
 import type { Account } from "../security.ts";
 import type { SlotCommand } from "./slot-command.ts";
 import type { SlotKind } from "./slot-kind.ts";

@@ -9,15 +9,14 @@ import {
 } from "node-opcua";
 import type { Commander, CommandRecords, Envelope, EnvelopeRequest } from "../../../contracts/commander.ts";
 import type { DescribedOperation, OperationManual } from "../../../contracts/operation-manual.ts";
-import { clip } from "../../../domain/clip.ts";
 import type { CommandStage } from "../../../domain/command.ts";
 import { errorId } from "../../../domain/errors.ts";
+import { clip } from "../../../domain/foreign-text.ts";
 import { ending, type Outcome, refusal } from "../../../domain/outcome.ts";
 import type { RobotId } from "../../../domain/robot.ts";
-import type { Clock } from "../../../platform/clock.ts";
+import { type Clock, noLaterThan } from "../../../platform/clock.ts";
 import { describeError } from "../../../platform/error-text.ts";
 import type { Log } from "../../../platform/log.ts";
-import { noLaterThan } from "../../../platform/within.ts";
 import { type MethodModel, methodFolders } from "../model/method.ts";
 import { robotType } from "../model/robot.ts";
 import type { Folder, MethodHandler, MethodNode, NodeBuilder } from "../node-builder.ts";

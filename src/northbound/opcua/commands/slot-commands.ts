@@ -1,6 +1,6 @@
 import type { ErrorName } from "../../../domain/errors.ts";
 import { isBusy } from "../../../domain/ticket.ts";
-import type { TicketState } from "../../../domain/ticket-state.ts";
+import type { TicketState } from "../../../domain/ticket-numbers.ts";
 import { describeError } from "../../../platform/error-text.ts";
 import type { Log } from "../../../platform/log.ts";
 import { type AttemptParts, type Attempts, createAttempts } from "./attempt.ts";

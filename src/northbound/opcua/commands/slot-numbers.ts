@@ -15,10 +15,9 @@ import {
   firstNumber,
   isUsedUp,
   rotateTicket,
+  type TicketState,
 } from "../../../domain/ticket-numbers.ts";
-import type { TicketState } from "../../../domain/ticket-state.ts";
-import type { Clock } from "../../../platform/clock.ts";
-import { noLaterThan } from "../../../platform/within.ts";
+import { type Clock, noLaterThan } from "../../../platform/clock.ts";
 import type { SlotRecord, TicketStore } from "./ticket-store.ts";
 
 /** The tickets of one slot, shown and stored. */

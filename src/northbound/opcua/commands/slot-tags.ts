@@ -1,8 +1,13 @@
 import { type ISessionContext, StatusCodes } from "node-opcua";
 import { type ErrorName, errorId } from "../../../domain/errors.ts";
 import { type Outcome, type OutcomeName, outcomeNumbers } from "../../../domain/outcome.ts";
-import { acceptedByNo, CLOSED_SHOWN, verdictNumbers, verdictOf } from "../../../domain/ticket-numbers.ts";
-import type { TicketState } from "../../../domain/ticket-state.ts";
+import {
+  acceptedByNo,
+  CLOSED_SHOWN,
+  type TicketState,
+  verdictNumbers,
+  verdictOf,
+} from "../../../domain/ticket-numbers.ts";
 import { answerTags, COMMAND_LENGTH, requestTags } from "../model/slot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import { showOwnValues } from "../node-opcua/own-values.ts";

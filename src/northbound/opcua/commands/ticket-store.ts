@@ -1,5 +1,5 @@
 import type { Outcome } from "../../../domain/outcome.ts";
-import type { TicketState } from "../../../domain/ticket-state.ts";
+import type { TicketState } from "../../../domain/ticket-numbers.ts";
 import type { Codec, TableStore } from "../../../platform/stores/table-store.ts";
 
 /** The state of a slot that survives a restart. */

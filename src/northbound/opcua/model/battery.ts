@@ -1,4 +1,4 @@
-import { batteryStateNames, chargeMethodNames } from "../../../domain/battery.ts";
+import { batteryStateNames, chargeMethodNames } from "../../../domain/robot.ts";
 import { enumModel } from "./enum-model.ts";
 import { type ObjectModel, percent, type TagTable } from "./member.ts";
 

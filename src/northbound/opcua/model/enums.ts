@@ -1,12 +1,12 @@
+import { idleReasonNames } from "../../../domain/idle-reason.ts";
+import { feedbackStatusNames, missionStateNames } from "../../../domain/mission.ts";
+import { qualities } from "../../../domain/observed.ts";
 import {
   healthStateNames,
   installationStateNames,
   operationStateNames,
   payloadStateNames,
-} from "../../../domain/conveyor.ts";
-import { idleReasonNames } from "../../../domain/idle-reason.ts";
-import { feedbackStatusNames, missionStateNames } from "../../../domain/mission.ts";
-import { qualities } from "../../../domain/quality.ts";
+} from "../../../domain/robot.ts";
 import { chainOperations } from "../commands/chain-operations.ts";
 import { missionOperations } from "../commands/mission-operations.ts";
 import type { Meaning } from "../commands/slot-operation.ts";

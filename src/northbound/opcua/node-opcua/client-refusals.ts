@@ -1,8 +1,8 @@
 import { type OPCUAServer, ServiceFault } from "node-opcua";
 import { BoundedMap } from "../../../platform/bounded-map.ts";
 import type { Clock } from "../../../platform/clock.ts";
-import { createLineBudget } from "../../../platform/line-budget.ts";
 import type { Log } from "../../../platform/log.ts";
+import { createLineBudget } from "../../../platform/log-bounds.ts";
 import { errorFrame } from "./frame-check.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { Server } from "node:net";
 import type { OPCUAServer, OPCUAServerEndPoint } from "node-opcua";
-import { listenError } from "../../../platform/port-taken.ts";
+import { listenError } from "../../../platform/listener.ts";
 
 /** The socket on which an endpoint listens. */
 export function listenerOf(endpoint: OPCUAServerEndPoint): Server {

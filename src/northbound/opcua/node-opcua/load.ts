@@ -1,6 +1,6 @@
 import { type ApplicationDescription, type OPCUAServer, ServiceFault, StatusCodes } from "node-opcua";
 import type { Peer } from "../../../contracts/peers.ts";
-import { clip } from "../../../domain/clip.ts";
+import { clip } from "../../../domain/foreign-text.ts";
 import { isDisconnected, type Session, sessionsOf, userOf } from "./session-bounds.ts";
 
 /** The counts of a server on which its memory depends. */

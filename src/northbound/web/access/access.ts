@@ -2,7 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { RefusalAudit, SessionAudit } from "../../../contracts/commander.ts";
-import { quoted } from "../../../domain/clip.ts";
+import { quoted } from "../../../domain/foreign-text.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
 import { digestOf } from "../../../platform/password.ts";
@@ -10,9 +10,8 @@ import { hostIn } from "../host-check.ts";
 import type { WebAccess, WebToken } from "../options.ts";
 import { sendProblem } from "../problem.ts";
 import { openViewer, type Viewer, type ViewerOf } from "../sender.ts";
-import { createAccessAudit } from "./access-audit.ts";
 import { addSessionRoutes, createLogIn, type LogInResult, sendUnauthorized } from "./session-routes.ts";
-import { createSessionCookie, createSessions, type Session } from "./sessions.ts";
+import { createAccessAudit, createSessionCookie, createSessions, type Session } from "./sessions.ts";
 
 export interface AccessParts {
   readonly gatewayId: string;

@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import ipaddr from "ipaddr.js";
 import type { Commander, CommandRecords, Envelope, RefusalAudit } from "../../../contracts/commander.ts";
-import { refusal } from "../../../domain/outcome.ts";
-import { isPlainText } from "../../../domain/refusals.ts";
+import { isPlainText, refusal } from "../../../domain/outcome.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { createLogOnDelays, createLogOnHold } from "../../../platform/log-on-delay.ts";
@@ -12,8 +11,7 @@ import type { WebUser } from "../options.ts";
 import { sendProblem } from "../problem.ts";
 import { readBody } from "../request-body.ts";
 import type { Viewer, ViewerOf } from "../sender.ts";
-import type { AccessAudit } from "./access-audit.ts";
-import type { Session, SessionCookie, Sessions } from "./sessions.ts";
+import type { AccessAudit, Session, SessionCookie, Sessions } from "./sessions.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {

@@ -7,8 +7,7 @@ import type { FleetMap } from "../../../domain/fleet-map.ts";
 import type { HoldState } from "../../../domain/hold.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import type { VisibleStation } from "../../../domain/station-visits.ts";
-import type { ChangeCollector, FloorChanges } from "./changes.ts";
-import type { RobotBoard } from "./robot-board.ts";
+import type { ChangeCollector, FloorChanges, RobotBoard } from "./robot-board.ts";
 import type { RobotFacts } from "./robot-facts.ts";
 
 /** A station's published value, and its number of alarms. */

@@ -1,11 +1,11 @@
 import type { PlaceAges } from "../../../contracts/fleet-view.ts";
 import type { Stations } from "../../../contracts/stations.ts";
 import type { StateChange } from "../../../domain/change.ts";
+import type { FleetEvent } from "../../../domain/event.ts";
+import type { TaskChain } from "../../../domain/mission.ts";
 import type { Observed } from "../../../domain/observed.ts";
 import type { RobotId } from "../../../domain/robot.ts";
-import type { TaskChain } from "../../../domain/task-chain.ts";
 import type { Clock } from "../../../platform/clock.ts";
-import type { ChangeCollector } from "./changes.ts";
 import {
   type Ages,
   applyChange,
@@ -109,7 +109,7 @@ export function createRobotBoard({
 }
 
 /** The known task chains, for the robots that execute them. */
-export interface Chains {
+interface Chains {
   take(change: ChainChange): void;
   /** The robot executes this chain from now on; 0: none. */
   follow(robotId: RobotId, chainId: number): void;
@@ -138,5 +138,55 @@ function createChains(show: (robotId: RobotId, chain: Observed<TaskChain> | unde
       if (chainId !== 0) followers.set(chainId, (followers.get(chainId) ?? new Set()).add(robotId));
       show(robotId, chains.get(chainId));
     },
+  };
+}
+
+/** The changes since they were last taken. */
+export interface FloorChanges {
+  readonly robots: Map<RobotId, Set<RobotKey>>;
+  readonly stations: Set<string>;
+  readonly stationsRemoved: Set<string>;
+  readonly maps: Set<number>;
+  alarms: boolean;
+  hold: boolean;
+  /** In order. */
+  readonly events: FleetEvent[];
+}
+
+/** Collects changes until they are taken. */
+export interface ChangeCollector {
+  readonly now: FloorChanges;
+  touch(robotId: RobotId, keys: Iterable<RobotKey>): void;
+  take(): FloorChanges;
+}
+
+export function createChangeCollector(): ChangeCollector {
+  let now = noNews();
+  return {
+    get now() {
+      return now;
+    },
+    touch(robotId, keys) {
+      const touched = now.robots.get(robotId) ?? new Set();
+      for (const key of keys) touched.add(key);
+      now.robots.set(robotId, touched);
+    },
+    take() {
+      const taken = now;
+      now = noNews();
+      return taken;
+    },
+  };
+}
+
+function noNews(): FloorChanges {
+  return {
+    robots: new Map(),
+    stations: new Set(),
+    stationsRemoved: new Set(),
+    maps: new Set(),
+    alarms: false,
+    hold: false,
+    events: [],
   };
 }

@@ -1,14 +1,10 @@
 import type { Alarm } from "../../../domain/alarm.ts";
-import type { Battery } from "../../../domain/battery.ts";
 import type { StateChange } from "../../../domain/change.ts";
-import type { Conveyor } from "../../../domain/conveyor.ts";
 import type { HoldState } from "../../../domain/hold.ts";
 import { type IdleReason, idleReasonOf } from "../../../domain/idle-reason.ts";
-import type { MissionQueue } from "../../../domain/mission.ts";
-import type { Observed, Stamp } from "../../../domain/observed.ts";
-import type { Quality } from "../../../domain/quality.ts";
-import type { Family, Presence, RobotId } from "../../../domain/robot.ts";
-import type { TaskChain } from "../../../domain/task-chain.ts";
+import type { MissionQueue, TaskChain } from "../../../domain/mission.ts";
+import type { Observed, Quality, Stamp } from "../../../domain/observed.ts";
+import type { Battery, Conveyor, Family, Presence, RobotId } from "../../../domain/robot.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { RobotChange } from "../api/robot.ts";
 

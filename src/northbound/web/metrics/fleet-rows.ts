@@ -1,5 +1,5 @@
 import type { StreamReadings } from "../../../contracts/metrics.ts";
-import { qualities } from "../../../domain/quality.ts";
+import { qualities } from "../../../domain/observed.ts";
 import {
   figureRow,
   type Labels,

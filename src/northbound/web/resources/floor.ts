@@ -1,14 +1,12 @@
 import type { FastifyInstance } from "fastify";
-import { quoted } from "../../../domain/clip.ts";
 import type { FleetMap } from "../../../domain/fleet-map.ts";
-import { unknownRobot } from "../../../domain/refusals.ts";
+import { quoted } from "../../../domain/foreign-text.ts";
+import { unknownRobot } from "../../../domain/outcome.ts";
 import { timeText } from "../../../models/json-text.ts";
-import type { FleetMap as MapJson, MapPoint, MapSummary } from "../api/floor.ts";
-import type { FloorSettings } from "../api/floor-settings.ts";
+import type { FloorSettings, FleetMap as MapJson, MapPoint, MapSummary } from "../api/floor.ts";
 import type { Floor } from "../floor/floor.ts";
+import type { RobotWriter, StationWriter } from "../floor/floor-json.ts";
 import type { RobotFacts } from "../floor/robot-facts.ts";
-import type { RobotWriter } from "../floor/robot-json.ts";
-import type { StationWriter } from "../floor/station-json.ts";
 import type { FloorOptions } from "../options.ts";
 import { sendProblem } from "../problem.ts";
 import { orderKey, type Query, sendPage, unknownParameter } from "./list-page.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FastifyReply } from "fastify";
-import { quoted } from "../../../domain/clip.ts";
+import { quoted } from "../../../domain/foreign-text.ts";
 import { sendProblem } from "../problem.ts";
 
 /** The items of a list in a stable order, each with a sort key. */

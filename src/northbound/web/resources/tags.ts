@@ -8,7 +8,7 @@ import {
 } from "../../../contracts/tags.ts";
 import { isoTime } from "../../../models/json-text.ts";
 import type { Clock } from "../../../platform/clock.ts";
-import { createTimeSlices } from "../../../platform/time-slices.ts";
+import { createTimeSlices } from "../../../platform/loop-time.ts";
 import type { Tag, Tags } from "../api/tag.ts";
 import { sendProblem } from "../problem.ts";
 import { cursorOf, type Query, readPage, repeatedParameter, textIn, unknownParameter } from "./list-page.ts";

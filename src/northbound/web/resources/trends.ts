@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { BatteryTrends, LatencyTrend, Trend } from "../../../contracts/trends.ts";
-import { unknownRobot } from "../../../domain/refusals.ts";
+import { unknownRobot } from "../../../domain/outcome.ts";
 import { timeText } from "../../../models/json-text.ts";
 import type * as api from "../api/trend.ts";
 import type { Floor } from "../floor/floor.ts";

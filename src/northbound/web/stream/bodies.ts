@@ -6,12 +6,11 @@ import { holdOf } from "../../../models/robot.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { RobotChange } from "../api/robot.ts";
 import type { Change, ListedAlarms, Snapshot } from "../api/stream.ts";
-import type { FloorChanges } from "../floor/changes.ts";
 import type { Floor } from "../floor/floor.ts";
+import type { RobotWriter, StationWriter } from "../floor/floor-json.ts";
+import type { FloorChanges } from "../floor/robot-board.ts";
 import type { RobotKey } from "../floor/robot-facts.ts";
-import type { RobotWriter } from "../floor/robot-json.ts";
-import type { StationWriter } from "../floor/station-json.ts";
-import { commandJson } from "../resources/command-list.ts";
+import { commandJson } from "../resources/commands.ts";
 import { mapSummaryJson } from "../resources/floor.ts";
 import type { ApiSettings, GatewayIdentity } from "../status-report.ts";
 

@@ -7,7 +7,7 @@ import { timeText } from "../../../models/json-text.ts";
 import { type Clock, every } from "../../../platform/clock.ts";
 import type { Tick } from "../api/stream.ts";
 import type { Floor } from "../floor/floor.ts";
-import type { RobotWriter } from "../floor/robot-json.ts";
+import type { RobotWriter } from "../floor/floor-json.ts";
 import { sendProblem } from "../problem.ts";
 import type { Bodies } from "./bodies.ts";
 import {

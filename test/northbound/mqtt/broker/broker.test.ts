@@ -8,10 +8,10 @@ import { isLoopback } from "../../../../src/northbound/mqtt/broker/rights.ts";
 import type { EmbeddedBrokerOptions } from "../../../../src/northbound/mqtt/options.ts";
 import { createTopics } from "../../../../src/northbound/mqtt/topics.ts";
 import { type Clock, systemClock } from "../../../../src/platform/clock.ts";
+import { PortTaken } from "../../../../src/platform/listener.ts";
 import { createLive } from "../../../../src/platform/live.ts";
 import { type Log, silentLog } from "../../../../src/platform/log.ts";
 import { hashPassword } from "../../../../src/platform/password.ts";
-import { PortTaken } from "../../../../src/platform/port-taken.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
 import { base, closed, embedded, listen, noAudit, start } from "../mqtt-harness.ts";
 

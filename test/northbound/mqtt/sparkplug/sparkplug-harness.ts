@@ -3,7 +3,7 @@ import { get } from "sparkplug-payload";
 import messages from "sparkplug-payload/lib/sparkplugPayloadProto.js";
 import type { Commander } from "../../../../src/contracts/commander.ts";
 import type { StateChange } from "../../../../src/domain/change.ts";
-import type { Quality } from "../../../../src/domain/quality.ts";
+import type { Quality } from "../../../../src/domain/observed.ts";
 import type { Leadership } from "../../../../src/northbound/mqtt/leadership.ts";
 import { createSparkplugLink, type SparkplugLink } from "../../../../src/northbound/mqtt/sparkplug/link.ts";
 import type { SparkplugOptions } from "../../../../src/northbound/mqtt/sparkplug/options.ts";
