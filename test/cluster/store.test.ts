@@ -16,6 +16,8 @@ const storeOf = (client: EtcdClient, prefix = "/gate/1/", log = silentLog) =>
 const write = (store: ClusterStore, key: string) => store.commit({ guard: [], parts: [part([put(key)])] });
 const kindOf = async (result: Promise<CommitResult>) => (await result).kind;
 
+const noAnswer = { endpoint: null, code: "DEADLINE_EXCEEDED", what: "", advice: "", message: "no answer" };
+
 async function revisionOf(store: ClusterStore): Promise<number> {
   const read = await store.read("");
   if (read === null) throw new Error("there is no answer");
@@ -57,6 +59,36 @@ describe.skipIf(!hasEtcd)("a store in etcd", () => {
     expect(read?.revision).toBeGreaterThanOrEqual(revision);
     const newest = Math.max(...(read?.entries ?? []).map(({ modified }) => modified));
     expect(newest).toBeLessThanOrEqual(read?.revision ?? 0);
+  });
+
+  it("asks again for a page that gets no answer, and does not begin anew", async () => {
+    const keys = Array.from({ length: 1_200 }, (_, n) => `k${String(n).padStart(4, "0")}`);
+    for (let from = 0; from < keys.length; from += 100) {
+      const parts = [part(keys.slice(from, from + 100).map((key) => put(key)))];
+      await storeOf(client, "/pages/").commit({ guard: [], parts });
+    }
+    const asked: string[] = [];
+    // Every second one gets none.
+    const slow: EtcdClient = {
+      ...client,
+      range(query) {
+        asked.push(query.from === undefined ? "first" : "later");
+        const isLost = asked.length % 2 === 0;
+        return isLost ? Promise.resolve({ kind: "failed", fault: noAnswer }) : client.range(query);
+      },
+    };
+    const read = await storeOf(slow, "/pages/").read("");
+    expect(read?.entries.map(({ key }) => key)).toEqual(keys);
+    expect(asked).toEqual(["first", "later", "later", "later", "later"]);
+    const compacted = { ...noAnswer, code: "COMPACTED" };
+    const gone: EtcdClient = {
+      ...client,
+      range: (query) =>
+        query.from === undefined
+          ? client.range(query)
+          : Promise.resolve({ kind: "failed", fault: compacted }),
+    };
+    expect(await storeOf(gone, "/pages/").read("")).toBeNull();
   });
 
   it("fails what etcd refuses", async () => {

@@ -2,12 +2,13 @@ import type { Cancel, Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { createRecurringProblem } from "../../platform/log-bounds.ts";
 import type { EtcdClient, Page, RangeQuery } from "../etcd/client.ts";
-import type { Fault, Header } from "../etcd/outcome.ts";
+import type { Fault, Header, ReadOutcome } from "../etcd/outcome.ts";
 import type { Operation } from "../etcd/transaction.ts";
 import type {
   ClusterStore,
   CommitResult,
   StoreChanges,
+  StoreEntry,
   StoreRead,
   StoreTransaction,
 } from "../protocol/cluster-store.ts";
@@ -20,6 +21,10 @@ export interface EtcdStoreParts {
   readonly clock: Clock;
   readonly log: Log;
 }
+
+/** How often a page is asked for: a busy machine must not begin a long journal again and again. */
+const PAGE_TRIES = 10;
+const PAGE_PAUSE_MS = 200;
 
 /**
  * etcd as a gateway's store (docs/internals/decisions.md, An answer of another store leaves a commit unsure).
@@ -78,23 +83,31 @@ export function createEtcdStore({ client, prefix, clock, log }: EtcdStoreParts):
 
   async function read(keys: string): Promise<StoreRead | null> {
     const asked = newest;
-    const pages: Page[] = [];
+    const entries: StoreEntry[] = [];
     let first: Header | null = null;
     for (let query: RangeQuery | null = { keys: { prefix: prefix + keys } }; query !== null; ) {
-      const outcome = await client.range(query);
-      if (outcome.kind !== "done") {
-        note(outcome.fault);
-        return null;
-      }
+      const outcome = await readPage(query);
+      if (outcome.kind !== "done") return null;
       first ??= outcome.header;
       if (outcome.header.clusterId !== first.clusterId) return null;
-      pages.push(outcome.value);
+      entries.push(...outcome.value.entries.map(mapping.entry));
       query = outcome.value.next;
     }
     if (first === null) return null;
     isStore(first, asked);
-    const entries = pages.flatMap((page) => page.entries.map(mapping.entry));
     return { clusterId: String(first.clusterId), revision: numberOf(first.revision), entries };
+  }
+
+  /** All pages are of the revision of the first: a later one that got no answer is asked again. */
+  async function readPage(query: RangeQuery): Promise<ReadOutcome<Page>> {
+    for (let tries = 1; ; tries += 1) {
+      const outcome = await client.range(query);
+      if (outcome.kind === "done") return outcome;
+      note(outcome.fault);
+      const isLast = query.from === undefined || tries === PAGE_TRIES;
+      if (isLast || outcome.fault.code === "COMPACTED") return outcome;
+      await new Promise<void>((resolve) => clock.after(PAGE_PAUSE_MS, resolve));
+    }
   }
 
   const watches = createWatches({ client, prefix, mapping, isCluster, note });
