@@ -152,7 +152,7 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
   member.onTable(journal.changed);
   const tickets = createMemberTickets();
 
-  const { view, follow } = createView(options, member, times, () => dispatcher);
+  const { view, follow } = createView(options, member, times, () => dispatcher, log);
   const shared = shareTables(parts, options, member, view, ended.signal);
   const etcd = watchEtcd({ client, etcd: options.etcd, clock, signal: ended.signal });
   return {
@@ -182,7 +182,7 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
         ...{ client, clock, isLeading: member.isLeading, revision: member.mirror.revision },
         ended: ended.signal,
       });
-      follow(clock, ended.signal, log);
+      follow(clock, ended.signal);
     },
     async leave() {
       ended.abort();
@@ -247,9 +247,23 @@ function createView(
   member: Member,
   { proofMs }: ProtocolTimes,
   dispatcher: () => Dispatcher | null,
+  log: Log,
 ) {
   const listeners = new Set<() => void>();
   let newestEpoch = 0;
+  let wasActive = false;
+  let before = "";
+
+  function note(): void {
+    const [isActive, epoch, leader] = [view.isActive(), view.epoch(), view.leader()];
+    wasActive = isActive;
+    const now = JSON.stringify([isActive, epoch, leader]);
+    if (now === before) return;
+    before = now;
+    log.info({ isActive, epoch, leader }, "the cluster");
+    for (const listener of listeners) listener();
+  }
+
   const view: ClusterView = {
     member: own,
     members,
@@ -264,6 +278,9 @@ function createView(
     // The leader says something each second.
     lagMs: () => Math.max(0, member.mirror.lagMs() - 2 * proofMs),
     robotsInDoubt: () => dispatcher()?.handover.robotsInDoubt() ?? 0,
+    look() {
+      if (view.isActive() !== wasActive) note();
+    },
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -271,16 +288,6 @@ function createView(
   };
   return {
     view,
-    follow(clock: Clock, signal: AbortSignal, log: Log): void {
-      let before = "";
-      every(clock, LOOK_MS, signal, () => {
-        const [isActive, epoch, leader] = [view.isActive(), view.epoch(), view.leader()];
-        const now = JSON.stringify([isActive, epoch, leader]);
-        if (now === before) return;
-        before = now;
-        log.info({ isActive, epoch, leader }, "the cluster");
-        for (const listener of listeners) listener();
-      });
-    },
+    follow: (clock: Clock, signal: AbortSignal) => every(clock, LOOK_MS, signal, note),
   };
 }

@@ -30,6 +30,11 @@ export interface ClusterView {
   lagMs(): number;
   /** Robots that take no start before the end of an earlier leader's command is known. */
   robotsInDoubt(): number;
+  /**
+   * Notes a change of `isActive` now. Call it before values are given out that were set earlier: a process
+   * that was held up gives them out before its timers run.
+   */
+  look(): void;
   /** Calls it after each change of `isActive`, `epoch` or `leader`. Returns what ends that. */
   onChange(listener: () => void): () => void;
 }

@@ -3,6 +3,8 @@ import type { ClusterMember, ClusterView } from "../../src/contracts/cluster.ts"
 /** The place of a gateway in a cluster, which a test changes. */
 export interface TestCluster extends ClusterView {
   change(now: Partial<ClusterState>): void;
+  /** The same for a process that was held up: its listeners learn it from `look` only. */
+  changeUnseen(now: Partial<ClusterState>): void;
 }
 
 interface ClusterState {
@@ -26,6 +28,10 @@ export function createTestCluster(member: string, given: readonly ClusterMember[
     ...{ isActive: false, epoch: 0, leader: null, unledBecause: null },
     ...{ lagMs: 0, robotsInDoubt: 0 },
   };
+  let isSeen = true;
+  const notify = () => {
+    for (const listener of listeners) listener();
+  };
   return {
     member,
     members: given,
@@ -40,9 +46,18 @@ export function createTestCluster(member: string, given: readonly ClusterMember[
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    look() {
+      if (isSeen) return;
+      isSeen = true;
+      notify();
+    },
     change(now) {
       state = { ...state, ...now };
-      for (const listener of listeners) listener();
+      notify();
+    },
+    changeUnseen(now) {
+      state = { ...state, ...now };
+      isSeen = false;
     },
   };
 }

@@ -114,6 +114,7 @@ export function createDuplicateWatch(
     if (found === "later") return;
     if (status.state === "offline") remove(status.sessionId);
     else if (found === "foreign" && !add(status.sessionId)) return;
+    if (leadership?.leads() === false) return;
     const owner = { gatewayId, sessionId, place: leadership?.place() ?? null };
     const payload = statusPayload("online", owner, clock.nowMs());
     parts.noteStatus(payload);

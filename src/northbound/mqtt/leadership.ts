@@ -1,4 +1,5 @@
 import type { ClusterView } from "../../contracts/cluster.ts";
+import type { Connection } from "../../contracts/link.ts";
 import { onAbort } from "../../platform/on-abort.ts";
 
 /** Which member of the cluster a status is of, and the epoch that it leads. */
@@ -13,6 +14,8 @@ export interface Leadership {
   place(): StatusPlace;
   /** Why the gateway is not at the broker; null: this member leads. */
   whyNot(): string | null;
+  /** Whether this member leads at this moment: ask before each word as the gateway. */
+  leads(): boolean;
   /** Resolves when this member leads, or the signal is aborted. */
   begun(signal: AbortSignal): Promise<void>;
   /** Calls it each time when this member does not lead any more. */
@@ -56,6 +59,10 @@ export function createLeadership(view: ClusterView): Leadership {
       if (isLeading()) return null;
       return own === null ? "stands by" : "has no proof any more that it leads";
     },
+    leads() {
+      view.look();
+      return isLeading();
+    },
     begun(signal) {
       if (isLeading() || signal.aborted) return Promise.resolve();
       return new Promise((resolve) => {
@@ -80,4 +87,9 @@ export function createLeadership(view: ClusterView): Leadership {
       look();
     },
   };
+}
+
+/** Writes nothing while this member does not lead. The connection of a leader that was held up ends then. */
+export function whileLeading(leadership: Leadership | null, { write }: Connection): Connection["write"] {
+  return (batch) => (leadership?.leads() === false ? Promise.resolve(0) : write(batch));
 }

@@ -16,7 +16,7 @@ import type { CommandMessages } from "./commands.ts";
 import { openConnection, type PublishCounts, refreshOf } from "./connection.ts";
 import type { DuplicateWatch } from "./duplicate-gateway.ts";
 import { createEventWriter } from "./event-writer.ts";
-import type { Leadership } from "./leadership.ts";
+import { type Leadership, whileLeading } from "./leadership.ts";
 import { openLeftovers } from "./leftover-topics.ts";
 import { brokerName, type MqttOptions } from "./options.ts";
 import type { TopicRecords } from "./published-topics.ts";
@@ -70,7 +70,7 @@ export function createMqttLink(
   const counts: PublishCounts = { state: 0, events: 0 };
   /** The ages of robots' positions, over all connections. */
   const ages = new Map<RobotId, Age>();
-  const moves = createMoves();
+  const moves = createMoves(leadership);
   let connected = false;
   const registry = createTopicRegistry(topics, () => connected, clock);
   const limits = createLimitReport(options, clock, log);
@@ -190,7 +190,7 @@ function healthOf(
 }
 
 /** Ends a connection for the next one when topics have moved since it began. */
-function createMoves() {
+function createMoves(leadership: Leadership | null) {
   /** For the next connection: the goodbye of this one is still on the old topics. */
   const pending: TopicsMove[] = [];
   /** Notifies the newest connection. One promise for all of them would keep every connection for ever. */
@@ -211,7 +211,7 @@ function createMoves() {
       return {
         lost,
         movesOn: movesOn === undefined ? moved : Promise.race([movesOn, moved]),
-        write: (batch) => connection.write(batch),
+        write: whileLeading(leadership, connection),
         ...(subscribers === undefined ? {} : { subscribers }),
         [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
       };

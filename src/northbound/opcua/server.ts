@@ -86,7 +86,7 @@ export interface OpcUaServer extends Component, Sink, RefusedChanges {
  * another program has the port.
  */
 export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): OpcUaServer {
-  const { commands, views, openMemory, timeRequest, clock, random, log, retry = startOnce } = parts;
+  const { commands, views, openMemory, clock, random, log, retry = startOnce } = parts;
   const space = createFleetSpace(options.limits.maxRobots, clock, log);
   const registry = createTagRegistry(() => space.counts().missing);
   let state: Health["state"] = "starting";
@@ -150,7 +150,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         gateway = openAddressSpace(server, space, options, nodeParts, signal);
         answerHistoryReads(server, views.batteries, registry.robotAt, signal);
         // Last: it contains the errors of the handlers that were inserted before node-opcua's.
-        guarded = fence(server, clock, log, timeRequest);
+        guarded = fence(server, clock, log, aroundRequests(parts));
         await startServer(server, (listen) => beginListening(retry, "opcua", options, listen, signal, ready));
         if (!signal.aborted) {
           url = `opc.tcp://${urlHost(options.hostname)}:${boundPort(server)}`;
@@ -174,6 +174,15 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         pki = null;
       }
     },
+  };
+}
+
+/** Tags of the cluster are set when it changes, and a process that was held up reads requests before that. */
+function aroundRequests({ timeRequest = (task) => task(), views: { cluster } }: OpcUaParts) {
+  if (cluster == null) return timeRequest;
+  return (task: () => void) => {
+    cluster.look();
+    timeRequest(task);
   };
 }
 

@@ -239,6 +239,22 @@ describe.skipIf(!haveMosquitto).each([4, 5] as const)(
       expect(await retained("status")).toMatchObject({ state: "online", member: "left", epoch: 7 });
     });
 
+    it("a leader that was held up publishes nothing more", async () => {
+      const left = box("left");
+      left.view.change(lead(7, "left"));
+      const connection = await left.connect();
+      const ear = await ears();
+      await ear.on("status");
+      const from = ear.received.length;
+      const robot = { kind: "robot", robotId: "r1", family: "cart", quality: "good" } as const;
+      left.view.changeUnseen({ isActive: false });
+      await connection.write({ changes: [robot], events: [] });
+      await connection.movesOn;
+      await ear.client.publishAsync(`${base}/marker`, "", { qos: 1 });
+      await ear.on("marker");
+      expect(ear.received.slice(from).map(({ topic }) => topic)).toEqual([`${base}/marker`]);
+    });
+
     it("the will of a leader that dies names its epoch", async () => {
       const left = box("left");
       left.view.change(lead(7, "left"));

@@ -25,6 +25,9 @@ const robots = [{ robotId: "r1", alias: null, number: null, family: "cart", conv
 const names = ["left", "right"] as const;
 type Name = (typeof names)[number];
 
+/** The numbers of slots of a box that does not lead begin here. */
+const FIRST_STOP_ONLY = 2 ** 30;
+
 /** One box of the cluster. */
 interface Box {
   readonly view: ReturnType<typeof createTestCluster>;
@@ -183,6 +186,20 @@ describe("ServiceLevel in a cluster", () => {
     boxes.left.view.change({ isActive: true });
     expect(await levelOf("left")).toBe(255);
     boxes.left.view.change({ isActive: false, leader: "right", epoch: 8 });
+    expect(await levelOf("left")).toBe(1);
+  });
+
+  it("of a leader that was held up is the lowest at the first read, like its other tags", async () => {
+    const { view, plc } = boxes.left;
+    const path = "Robots.r1.MissionSlot.NextId";
+    expect(Number(await plc.value(path))).toBeLessThan(FIRST_STOP_ONLY);
+    view.changeUnseen({ isActive: false });
+    expect(await plc.value("Gateway.Active")).toBe(false);
+    view.change({ isActive: true });
+    view.changeUnseen({ isActive: false });
+    expect(Number(await plc.value(path))).toBeGreaterThanOrEqual(FIRST_STOP_ONLY);
+    view.change({ isActive: true });
+    view.changeUnseen({ isActive: false });
     expect(await levelOf("left")).toBe(1);
   });
 });

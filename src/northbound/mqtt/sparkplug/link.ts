@@ -10,7 +10,7 @@ import type { EmbeddedBroker } from "../broker/broker.ts";
 import { createBrokers } from "../brokers.ts";
 import { checkingParts } from "../client/checking.ts";
 import { openClient } from "../client/client.ts";
-import type { Leadership } from "../leadership.ts";
+import { type Leadership, whileLeading } from "../leadership.ts";
 import { brokerName, brokersOf, type MqttOptions } from "../options.ts";
 import { createNodeCommands } from "./commands.ts";
 import { openNodeConnection } from "./connection.ts";
@@ -117,9 +117,9 @@ export function createSparkplugLink(
         leave = resolve;
       });
       const connection = await brokers.connect(signal);
-      const { lost, movesOn, write } = connection;
+      const { lost, movesOn } = connection;
       return {
-        ...{ lost, write },
+        ...{ lost, write: whileLeading(leadership, connection) },
         movesOn: movesOn === undefined ? moved : Promise.race([movesOn, moved]),
         [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
       };

@@ -106,7 +106,7 @@ export function fence(
   server: OPCUAServer,
   clock: Clock,
   log: Log,
-  timeRequest: (task: () => void) => void = (task) => task(),
+  aroundRequest: (task: () => void) => void,
 ): Fence {
   const unfinished = createUnfinishedRequests(clock);
   const pins = reportOldPins(server, clock, log);
@@ -159,7 +159,7 @@ export function fence(
         pause = pauseThis;
         try {
           seeOpening(bytes);
-          timeRequest(() => void emit("data", bytes));
+          aroundRequest(() => void emit("data", bytes));
         } catch (error) {
           close("BadTcpInternalError", describeLibraryError(error));
         } finally {
