@@ -42,7 +42,8 @@ async function run(robot: string | undefined, options: Options): Promise<number>
   const body: JsonObject = { hold: !release, ...(user === undefined ? {} : { user }) };
   const answer = await askGateway(await findSocket(options), { method: "PUT", path, body }, stopSignal());
   if (answer.status >= 400) return finish(outcomeOf(null, answer), options);
-  const { held, by } = answer.body;
-  const message = held === true && Array.isArray(by) ? `held by ${by.join(", ")}` : "held by nobody";
-  return finishDone(message, answer.body, options);
+  const { held, by, message } = answer.body;
+  const state = held === true && Array.isArray(by) ? `held by ${by.join(", ")}` : "held by nobody";
+  const text = typeof message === "string" ? `${state}; ${message}` : state;
+  return finishDone(text, answer.body, options);
 }

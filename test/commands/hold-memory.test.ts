@@ -4,7 +4,7 @@ import { openJournalOn } from "../support/journal-on.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { createMemoryJournal } from "../support/memory-journal.ts";
 import { noRunningTime } from "../support/no-running-time.ts";
-import { missions } from "./commands-harness.ts";
+import { missions, plc } from "./commands-harness.ts";
 import { eva, hold, newRig, running, scada, sent } from "./holds-harness.ts";
 import { createLossyDisk, syncing } from "./lossy-store.ts";
 
@@ -88,5 +88,25 @@ describe("a hold and the disk", () => {
     expect(written).toEqual([true]);
     expect(harness.dispatcher.holds.holdState("AMR01").isStored).toBe(true);
     expect(harness.held.slice(shown)).toEqual(["AMR01"]);
+  });
+
+  it.each([
+    [true, "it is not stored yet that the robot is held: a restart or another leader would not know it"],
+    [false, "it is not stored yet that the hold is lifted: a restart or another leader would hold it again"],
+  ])("is answered after a second at most, and says what is not stored (%s)", async (isHeld, message) => {
+    const store = { hangs: false };
+    const journal: Journal = {
+      ...createMemoryJournal(limits),
+      writeHold: () => (store.hangs ? new Promise(() => {}) : Promise.resolve()),
+    };
+    const harness = await newRig({ journal });
+    await hold(harness, "AMR01", !isHeld);
+    store.hangs = true;
+    const answered = harness.act("Hold", plc, { robot_id: "AMR01", hold: isHeld });
+    await harness.clock.settle(1_000);
+    const { responseJson, ...outcome } = await answered;
+    expect(outcome).toMatchObject({ outcome: "succeeded", message });
+    const by = isHeld ? ["opcua:plc"] : [];
+    expect(JSON.parse(responseJson ?? "")).toEqual({ held: isHeld, by, stored: false });
   });
 });

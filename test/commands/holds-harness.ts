@@ -36,14 +36,13 @@ export function newRig(parts: HarnessOptions = {}): Promise<CommandsHarness> {
 
 /** Begins or lifts a hold, and lets everything happen that needs no time. */
 export async function hold(
-  { act, clock }: CommandsHarness,
+  { acts, clock }: CommandsHarness,
   robotId: string | null,
   isHeld = true,
   source: Source = plc,
 ) {
-  const all = { hold: isHeld };
-  const outcome =
-    robotId === null ? act("HoldAll", source, all) : act("Hold", source, { robot_id: robotId, ...all });
+  const fields = { hold: isHeld, ...(robotId === null ? {} : { robot_id: robotId }) };
+  const outcome = acts.run(robotId === null ? "HoldAll" : "Hold", { source, fields });
   await clock.settle(0);
   return refusedOf(await outcome);
 }

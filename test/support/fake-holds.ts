@@ -5,7 +5,7 @@ import { type HoldState, holderName } from "../../src/domain/hold.ts";
 import { type Outcome, refusal } from "../../src/domain/outcome.ts";
 
 /** Holds that live as long as the test. Robot "nope" is none. */
-export interface FakeHolds extends Holds, Pick<HoldControl, "hold"> {
+export interface FakeHolds extends Holds, Pick<HoldControl, "hold" | "stateWhenStored"> {
   readonly asked: HoldRequest[];
   /** What the disk is said to know. */
   isStored: boolean;
@@ -32,6 +32,9 @@ export function createFakeHolds(): FakeHolds {
       const own = [...(by.get(robotId) ?? [])];
       const ofAll = robotId === null ? [] : Array.from(by.get(null) ?? [], (name) => `${name} (all)`);
       return { isHeld: own.length + ofAll.length > 0, by: [...own, ...ofAll], isStored: this.isStored };
+    },
+    async stateWhenStored(robotId) {
+      return this.holdState(robotId);
     },
     all: () =>
       [...by].flatMap(([robotId, names]) =>

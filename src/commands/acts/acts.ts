@@ -1,7 +1,14 @@
 import type { ActRequest, Acts } from "../../contracts/acts.ts";
 import type { AlarmConditionSink, AlarmStore } from "../../contracts/alarms.ts";
 import type { RefusalAudit } from "../../contracts/commander.ts";
-import { ACT_TEXT_CHARACTERS, type ActField, type ActName, type ActRule, acts } from "../../domain/acts.ts";
+import {
+  ACT_TEXT_CHARACTERS,
+  type ActField,
+  type ActFields,
+  type ActName,
+  type ActRule,
+  acts,
+} from "../../domain/acts.ts";
 import { quoted } from "../../domain/foreign-text.ts";
 import { holderName } from "../../domain/hold.ts";
 import { isPlainText, type Outcome, refusal, unknownOperation } from "../../domain/outcome.ts";
@@ -15,7 +22,13 @@ import { type AuditSink, actFields } from "../audit/audit.ts";
 import type { Dispatcher } from "../dispatcher.ts";
 import type { Rights } from "../options.ts";
 import { refusedRight } from "../rights.ts";
-import { type ActTargets, createPerformers, type ReportAct, robotOfAlarm } from "./performers.ts";
+import {
+  type ActTargets,
+  answerOfHold,
+  createPerformers,
+  type ReportAct,
+  robotOfAlarm,
+} from "./performers.ts";
 
 /** The acts of users (docs/commands.md, Acts): each is read, checked, performed and audited here. */
 export function createActs({
@@ -97,11 +110,17 @@ export function createActs({
     run,
     async answer(name, request) {
       const outcome = await run(name, request);
-      if (!ofAlarms.has(name) || outcome.outcome === "refused") return outcome;
-      return { ...outcome, message: (await alarms.storeProblem()) ?? "" };
+      if (outcome.outcome === "refused") return outcome;
+      if (ofAlarms.has(name)) return { ...outcome, message: (await alarms.storeProblem()) ?? "" };
+      if (name !== "Hold" && name !== "HoldAll") return outcome;
+      // It was not refused, so these are its fields.
+      const { robot_id = null, hold } = request.fields as HoldFields;
+      return answerOfHold(await dispatcher.holds.stateWhenStored(robot_id), hold);
     },
   };
 }
+
+type HoldFields = ActFields<"HoldAll"> & Partial<ActFields<"Hold">>;
 
 /** The acts that the alarm store keeps. */
 const ofAlarms: ReadonlySet<ActName> = new Set(["AcknowledgeAlarm", "CommentAlarm", "SetOutOfService"]);

@@ -5,12 +5,13 @@ import type { ActFields, ActName } from "../../domain/acts.ts";
 import type { Alarm } from "../../domain/alarm.ts";
 import type { Source } from "../../domain/command.ts";
 import { quoted } from "../../domain/foreign-text.ts";
-import { holderName } from "../../domain/hold.ts";
+import { type HoldState, holderName } from "../../domain/hold.ts";
 import { ending, type Outcome, refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
 import type { JsonObject } from "../../platform/json.ts";
 import type { HoldControl } from "../holds/hold-control.ts";
+import { NOT_LIFTED, NOT_STORED } from "../holds/hold-store.ts";
 import type { LeaseControl } from "../leases/lease-control.ts";
 import type { PermitControl } from "../permits/permit-control.ts";
 
@@ -36,7 +37,7 @@ const MOST_COUNTERS = 10_000;
 
 /** What acts change in this module, and who may. */
 export interface ActTargets {
-  readonly holds: Pick<HoldControl, "hold" | "holdState" | "refusedName">;
+  readonly holds: Pick<HoldControl, "hold" | "holdState" | "stateWhenStored" | "refusedName">;
   readonly stations: Pick<LeaseControl, "ask" | "release" | "override" | "heartbeat" | "leaseOf" | "leased">;
   readonly permits: Pick<PermitControl, "write" | "heartbeat">;
   readonly rights: Pick<CommandRights, "refusedLift" | "refusedStation">;
@@ -62,8 +63,7 @@ export function createPerformers(
     const unknown = robotId === null || isTag === true ? null : holds.refusedName(robotId);
     const refused = unknown ?? holds.hold({ source, robotId, isHeld, user });
     if (refused !== null) return refused;
-    const { isHeld: held, by } = holds.holdState(robotId);
-    return done({ held, by });
+    return answerOfHold(holds.holdState(robotId), isHeld);
   }
 
   /** With the source's present leases: a lease that has ended by itself is missing there. */
@@ -149,6 +149,12 @@ export function createPerformers(
       return done();
     },
   };
+}
+
+/** The answer to a hold, or to one that is lifted. */
+export function answerOfHold({ isHeld, by, isStored }: HoldState, isAsked: boolean): Outcome {
+  const notStored = isAsked ? NOT_STORED : NOT_LIFTED;
+  return { ...done({ held: isHeld, by, stored: isStored }), message: isStored ? "" : notStored };
 }
 
 /** The robot of an alarm; null: it concerns none. */

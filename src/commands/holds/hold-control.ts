@@ -2,9 +2,10 @@ import type { Holds } from "../../contracts/acts.ts";
 import type { StateChange } from "../../domain/change.ts";
 import type { Source } from "../../domain/command.ts";
 import { quoted } from "../../domain/foreign-text.ts";
-import { holderName } from "../../domain/hold.ts";
+import { type HoldState, holderName } from "../../domain/hold.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
+import { noLaterThan } from "../../platform/clock.ts";
 import type { Observations } from "../evidence/evidence.ts";
 import type { StoredHold } from "../journal/journal.ts";
 import type { Shared } from "../parts.ts";
@@ -44,6 +45,8 @@ export interface HoldControl extends Holds {
    * the present hold.
    */
   hold(request: HoldRequest): Outcome | null;
+  /** `holdState` when what was asked for is on the disk, or the disk has not taken it in time. */
+  stateWhenStored(robotId: RobotId | null): Promise<HoldState>;
   /** Another member of the cluster has begun or lifted the hold. The leader sends stops, and publishes it. */
   elsewhere(hold: StoredHold, isHeld: boolean): void;
   /** Takes over the holds of an earlier run. */
@@ -62,6 +65,8 @@ export interface HoldControl extends Holds {
   figures(): Readonly<Record<string, number>>;
 }
 
+/** An answer waits so long for the disk. */
+const STORED_WITHIN_MS = 1_000;
 /** A user may hold robots that were never seen: invented names must not fill the store. */
 const MOST_HOLDS = 20_000;
 
@@ -81,6 +86,7 @@ export function createHoldControl(parts: HoldControlParts): HoldControl {
   const lateLifts = new Map<StoredHold, Source>();
   const robotsOf = (robotId: RobotId | null) => (robotId === null ? observations.robots() : [robotId]);
 
+  const holdState = (robotId: RobotId | null) => stateOf(registry, store, robotId);
   const robotStops = createRobotStops({ stops, registry, robotsOf });
 
   function begin(robotId: RobotId | null, owner: Source): void {
@@ -144,11 +150,10 @@ export function createHoldControl(parts: HoldControlParts): HoldControl {
       const refused = parts.refusedName(robotId);
       return refused?.code === "UNKNOWN_ROBOT" ? refused : null;
     },
-    holdState(robotId) {
-      const ofAll = robotId === null ? [] : registry.names(null).map((name) => `${name} (all)`);
-      const by = [...registry.names(robotId), ...ofAll];
-      const isStored = store.isStored(robotId) && store.isStored(null);
-      return { isHeld: by.length > 0, by, isStored };
+    holdState,
+    async stateWhenStored(robotId) {
+      await noLaterThan(clock, STORED_WITHIN_MS, store.settled(), null);
+      return holdState(robotId);
     },
     all: registry.all,
     refusalFor: registry.refusalFor,
@@ -174,6 +179,13 @@ export function createHoldControl(parts: HoldControlParts): HoldControl {
       holdsToBeLifted: lateLifts.size,
     }),
   };
+}
+
+function stateOf(registry: HoldRegistry, store: HoldStore, robotId: RobotId | null): HoldState {
+  const ofAll = robotId === null ? [] : registry.names(null).map((name) => `${name} (all)`);
+  const by = [...registry.names(robotId), ...ofAll];
+  const isStored = store.isStored(robotId) && store.isStored(null);
+  return { isHeld: by.length > 0, by, isStored };
 }
 
 /** What a request to hold or to lift a hold leads to. */

@@ -45,8 +45,10 @@ interface Pending {
 }
 
 const RETRY_MS = 5_000;
-const NOT_STORED = "a hold could not be stored: a restart would not know it";
-const NOT_LIFTED = "it could not be stored that a hold is lifted: a restart would hold the robot again";
+export const NOT_STORED =
+  "it is not stored yet that the robot is held: a restart or another leader would not know it";
+export const NOT_LIFTED =
+  "it is not stored yet that the hold is lifted: a restart or another leader would hold it again";
 
 interface HoldStoreParts {
   readonly journal: Pick<Journal, "writeHold">;

@@ -45,8 +45,9 @@ export function addActRoutes(server: FastifyInstance, acts: Acts, senderOf: Send
       return sendRefusal(reply, isMissing ? 404 : (problemStatus(code) ?? 409), outcome);
     }
     const answer: unknown = JSON.parse(responseJson ?? "{}");
-    if (inPath.alarm_id === undefined) return reply.send(answer);
-    return reply.send({ id: inPath.alarm_id, ...(isJsonObject(answer) ? answer : {}), message });
+    const ofAlarm = inPath.alarm_id === undefined ? {} : { id: inPath.alarm_id, message };
+    const ofHold = message === "" ? {} : { message };
+    return reply.send({ ...(isJsonObject(answer) ? answer : {}), ...ofAlarm, ...ofHold });
   }
 
   server.put("/api/v1/hold", (request, reply) =>

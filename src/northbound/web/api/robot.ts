@@ -96,7 +96,12 @@ export const holdRequest = z.strictObject({
   user: user.optional().describe("Beside hold false: whose hold is lifted, as opcua:plc1."),
 });
 
-export const holders = z.strictObject({ held: z.boolean(), by: z.array(z.string()) });
+export const holders = z.strictObject({
+  held: z.boolean(),
+  by: z.array(z.string()),
+  stored: z.boolean().describe("Whether a restart, or another leader of a cluster, would know the same."),
+  message: z.string().optional().describe("What is not stored."),
+});
 
 /** The lease before it was ended. */
 export const endedLease = z.strictObject({ station: z.string().nullable(), owner: user.nullable() });
