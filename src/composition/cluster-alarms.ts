@@ -5,6 +5,7 @@ import type { StateAlarm } from "../contracts/alarms.ts";
 import type { ClusterView, MemberFacts, OtherMember, Takeover } from "../contracts/cluster.ts";
 import { type AlarmCode, ofGateway } from "../domain/alarm.ts";
 import type { AlarmCondition } from "../domain/alarm-instance.ts";
+import { cannotRead, whyNotReady } from "../domain/member-readiness.ts";
 
 /** What a member knows of its cluster beyond its own place in it. */
 export interface ClusterSight {
@@ -27,16 +28,17 @@ const nothing: AlarmCondition = { holds: false, text: "" };
 const found = (text: string): AlarmCondition => ({ holds: true, text });
 
 /**
- * Raises the alarms of a cluster: all of them on the leader, those of a quorum and of a fence on every
- * member.
+ * Raises the alarms of a cluster: all of them on the leader, those of a quorum, of a fence and of a record
+ * on every member.
  */
 export function createClusterAlarms(sight: ClusterSight, state: StateAlarm): { look(): void } {
   const { view, silenceMs, others, takeover, etcd, facts } = sight;
 
   function quorum(): AlarmCondition {
-    // Before the first answer it is infinite: a start takes its time.
     const lagMs = view.lagMs();
-    return lagMs > silenceMs
+    // A member that starts reads all records first, and knows nothing until then.
+    const isReading = !Number.isFinite(lagMs) && etcd()?.hasMajority === true;
+    return lagMs > silenceMs && !isReading
       ? found(`etcd gives ${view.member} no answer of a majority: no start leaves`)
       : nothing;
   }
@@ -69,10 +71,16 @@ export function createClusterAlarms(sight: ClusterSight, state: StateAlarm): { l
     return failed === undefined ? nothing : found(`${failed.text}, so nobody leads`);
   }
 
+  function unreadable(): AlarmCondition {
+    const key = facts().unreadable ?? null;
+    return key === null ? nothing : found(`${view.member} ${cannotRead(key)}: it does not begin to lead`);
+  }
+
   return {
     look() {
       state(ofGateway, "FENCE_FAILED", fence());
       state(ofGateway, "QUORUM_LOST", quorum());
+      state(ofGateway, "RECORD_UNREADABLE", unreadable());
       if (!view.isActive()) return;
       for (const [code, condition] of ofLeader()) state(ofGateway, code, condition);
     },
@@ -85,7 +93,7 @@ function standbyCondition(others: readonly OtherMember[]): AlarmCondition {
   return found(
     one === undefined
       ? "no other member of the cluster is there to take over"
-      : `${one.name} could not take over: it has no session to the fleet service`,
+      : `${one.name} could not take over: it ${whyNotReady(one.facts?.unreadable)}`,
   );
 }
 

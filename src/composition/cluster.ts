@@ -13,7 +13,7 @@ import { watchEtcd } from "../cluster/store/etcd-health.ts";
 import { createEtcdStore } from "../cluster/store/etcd-store.ts";
 import type { Dispatcher } from "../commands/dispatcher.ts";
 import { createMemberJournal, type MemberJournal } from "../commands/journal/member-journal.ts";
-import { holdIn, startIn } from "../commands/journal/stored-record.ts";
+import { canReadRecord, holdIn, startIn } from "../commands/journal/stored-record.ts";
 import type { Config } from "../config/load.ts";
 import type { SharedClients } from "../contracts/client-certificates.ts";
 import type {
@@ -24,7 +24,11 @@ import type {
   SharedCommands,
 } from "../contracts/cluster.ts";
 import type { Outbox } from "../delivery/outbox/outbox.ts";
-import { createMemberTickets, type TicketStore } from "../northbound/opcua/commands/ticket-store.ts";
+import {
+  canReadTickets,
+  createMemberTickets,
+  type TicketStore,
+} from "../northbound/opcua/commands/ticket-store.ts";
 import type { RandomSource } from "../platform/backoff.ts";
 import { type Clock, every } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
@@ -117,12 +121,14 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
   const facts = () => ({
     ...{ version, configuration: configuration(), handover: ownHandover() },
     fence: member.fencing.state(),
+    unreadable: unreadableOf(options, member),
   });
 
   const member = createMember({
     ...{ store, clock, times },
     identity: { member: options.member, process: sessionId },
     readStart: startIn,
+    canRead: (change) => canReadRecord(change) && canReadTickets(change),
     seen: parts.seen,
     leading: {
       // A warm standby can open one, as far as it knows.
@@ -193,6 +199,12 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
   };
 }
 
+/** The key in etcd of a record that the member cannot read; null: there is none. */
+function unreadableOf({ name }: ClusterOptions, member: Member): string | null {
+  const key = member.unreadable();
+  return key === null ? null : keyPrefix(name) + key;
+}
+
 /** What is done with what other members say. */
 function heard(dispatcher: () => Dispatcher | null, events: ClusterParts["events"]) {
   return {
@@ -243,12 +255,13 @@ function shareTables(
 
 /** What is shown of the place of a member, and what tells its listeners of a change. */
 function createView(
-  { member: own, members, standby }: ClusterOptions,
+  options: ClusterOptions,
   member: Member,
   { proofMs }: ProtocolTimes,
   dispatcher: () => Dispatcher | null,
   log: Log,
 ) {
+  const { member: own, members, standby } = options;
   const listeners = new Set<() => void>();
   let newestEpoch = 0;
   let wasActive = false;
@@ -264,6 +277,7 @@ function createView(
     for (const listener of listeners) listener();
   }
 
+  const place = { ...member, unreadable: () => unreadableOf(options, member) };
   const view: ClusterView = {
     member: own,
     members,
@@ -273,8 +287,8 @@ function createView(
       newestEpoch = Math.max(newestEpoch, member.mirror.get(LEADER_KEY)?.created ?? 0);
       return newestEpoch;
     },
-    leader: () => leadershipOf(member, own).leader,
-    unledBecause: () => leadershipOf(member, own).because,
+    leader: () => leadershipOf(place, own).leader,
+    unledBecause: () => leadershipOf(place, own).because,
     // The leader says something each second.
     lagMs: () => Math.max(0, member.mirror.lagMs() - 2 * proofMs),
     robotsInDoubt: () => dispatcher()?.handover.robotsInDoubt() ?? 0,

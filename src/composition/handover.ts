@@ -13,6 +13,7 @@ import type {
   Takeover,
 } from "../contracts/cluster.ts";
 import { holderName } from "../domain/hold.ts";
+import { whyNotReady } from "../domain/member-readiness.ts";
 import { type Clock, every, sleep } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 
@@ -216,5 +217,5 @@ function refusalOf(
   if (!view.isActive()) return `${member} has no proof that it leads: look whether etcd has a majority`;
   const other = others.find(({ name }) => name === to);
   if (other === undefined) return `${to} does not stand by: start its gateway`;
-  return other.hasSession ? null : `${to} could not lead: it has no session to the fleet service`;
+  return other.hasSession ? null : `${to} could not lead: it ${whyNotReady(other.facts?.unreadable)}`;
 }

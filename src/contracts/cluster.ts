@@ -56,12 +56,14 @@ export interface MemberFacts {
   readonly handover: HandoverReport | null;
   /** Null or absent: it fences nobody. */
   readonly fence?: FenceState | null;
+  /** The key in etcd of a record that it cannot read, so it does not begin to lead. Null or absent: none. */
+  readonly unreadable?: string | null;
 }
 
 /** Another member, which was heard a moment ago. */
 export interface OtherMember {
   readonly name: string;
-  /** It has a session to the service, so it could lead. */
+  /** It has a session to the service, and can read all records, so it could lead. */
   readonly hasSession: boolean;
   /** Names its process; null: its version does not tell it. */
   readonly process?: string | null;

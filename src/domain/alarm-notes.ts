@@ -39,6 +39,10 @@ export const alarmNotes = {
     robots: unreached,
     more: "backup-and-recovery.md#a-journal-that-cannot-be-read",
   },
+  RECORD_UNREADABLE: {
+    robots: "go on while a box leads that did so before; no box begins to lead",
+    more: "cluster.md#what-dies-and-what-the-plc-sees",
+  },
   DISK_FULL: {
     active: "from less than 8 MB free until 16 MB are",
     robots: "finish what they have; the gateway refuses starts and changes, stops leave",

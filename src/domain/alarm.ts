@@ -75,6 +75,14 @@ export const alarmRules = {
     advice:
       "look at the robots, stop programs that repeat old commands, then confirm with fleetgate journal reset; stops pass meanwhile",
   },
+  RECORD_UNREADABLE: {
+    severity: 700,
+    ...soon,
+    ends: "either",
+    cause: "a newer version has written the named record into etcd, or something that is no gateway",
+    advice:
+      "give both boxes the newer version; if there is none, delete the key (etcdctl del) and look who has written it",
+  },
   DISK_FULL: {
     severity: 700,
     ...atOnce,
@@ -217,6 +225,7 @@ export type AlarmCode = Exclude<keyof typeof alarmRules, Numbered> | `${Numbered
 export const alarmsOfCluster: ReadonlySet<string> = new Set<AlarmCode>([
   "QUORUM_LOST",
   "FENCE_FAILED",
+  "RECORD_UNREADABLE",
   "NO_STANDBY",
   "STORE_SPACE",
   "MEMBER_LOST",

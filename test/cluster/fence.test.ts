@@ -52,7 +52,13 @@ function start(name: string, hasCommand = true): Process {
         ...{ sim, store, box, process: id, random: createRandom(lives), faults: () => calm },
         cutUntilMs: () => own.cutUntilMs,
       }),
-      ...{ clock: box.clock, times, readStart: () => null, identity: { member: name, process: id } },
+      ...{
+        clock: box.clock,
+        times,
+        readStart: () => null,
+        canRead: () => true,
+        identity: { member: name, process: id },
+      },
       seen: { before: null, isLost: () => false, note() {}, lose() {} },
       leading: {
         hasSession: () => own.hasSession,

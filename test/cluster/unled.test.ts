@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { MOVED_OUT, MOVING_IN } from "../../src/cluster/protocol/records.ts";
 import { leadershipOf } from "../../src/cluster/protocol/unled.ts";
 
-const leader = (process: string | null, isLeading = false) =>
+const leader = (process: string | null, isLeading = false, unreadable: string | null = null) =>
   leadershipOf(
     {
       isLeading: () => isLeading,
@@ -14,6 +14,7 @@ const leader = (process: string | null, isLeading = false) =>
       },
       fencing: { state: () => null },
       others: () => [],
+      unreadable: () => unreadable,
     },
     "b",
   );
@@ -22,6 +23,8 @@ it("names the member that leads", () => {
   expect(leader("process")).toEqual({ leader: "a", because: null });
   expect(leader(null)).toEqual({ leader: null, because: null });
   expect(leader(null, true)).toEqual({ leader: "b", because: null });
+  expect(leader("process", false, "k")).toEqual({ leader: "a", because: null });
+  expect(leader(null, false, "k")).toEqual({ leader: null, because: "b cannot read the record k of etcd" });
 });
 
 it("does not take the box with the journal for a leader", () => {

@@ -16,17 +16,19 @@ let lagMs: number;
 let others: readonly OtherMember[];
 let takeover: Takeover | null;
 let etcd: EtcdSight | null;
+let unreadable: string | null;
 let look: () => void;
 
 beforeEach(() => {
   clock = createManualClock();
   registry = emptyAlarmBook(clock);
   [isActive, lagMs, others, takeover] = [true, 0, [right], null];
-  etcd = { silent: [], usedPart: 0.1, isFull: false };
+  etcd = { silent: [], hasMajority: true, usedPart: 0.1, isFull: false };
+  unreadable = null;
   const view = { member: "left", isActive: () => isActive, lagMs: () => lagMs };
   const alarms = createClusterAlarms(
     {
-      ...{ view, silenceMs: 5_000, facts: () => facts },
+      ...{ view, silenceMs: 5_000, facts: () => ({ ...facts, unreadable }) },
       ...{ others: () => others, takeover: () => takeover, etcd: () => etcd },
     },
     registry.state,
@@ -63,19 +65,25 @@ it("says that nobody could take over, and why", () => {
 
 it("says on each member that there is no majority", () => {
   [isActive, lagMs, others] = [false, Number.POSITIVE_INFINITY, []];
+  etcd = { silent: ["a:2379", "b:2379"], hasMajority: false, usedPart: 0, isFull: false };
   expect(standing(4)).toEqual(["QUORUM_LOST 800: etcd gives left no answer of a majority: no start leaves"]);
   lagMs = 5_000;
   // A standby says nothing else.
   expect(standing(90)).toEqual([]);
 });
 
+it("does not take a member that still reads the records for one without a majority", () => {
+  [isActive, lagMs] = [false, Number.POSITIVE_INFINITY];
+  expect(standing(4)).toEqual([]);
+});
+
 it("names members of etcd that are away, and tells of its space", () => {
-  etcd = { silent: ["vote:2379"], usedPart: 0.61, isFull: false };
+  etcd = { silent: ["vote:2379"], hasMajority: true, usedPart: 0.61, isFull: false };
   expect(standing(12)).toEqual([
     "STORE_SPACE 600: etcd has used more than 60 % of its quota",
     "MEMBER_LOST 500: etcd does not answer at vote:2379",
   ]);
-  etcd = { silent: [], usedPart: 1, isFull: true };
+  etcd = { silent: [], hasMajority: true, usedPart: 1, isFull: true };
   expect(standing(12)).toEqual(["STORE_SPACE 800: etcd is full: it takes no write"]);
 });
 
@@ -113,4 +121,12 @@ it("says on each member that a fence has failed, until somebody leads", () => {
   ]);
   others = [right];
   expect(standing(3)).toEqual([]);
+});
+
+it("names on each member a record that it cannot read", () => {
+  isActive = false;
+  unreadable = "/fleetgate/a/table/commands/x";
+  expect(standing(3)).toEqual([
+    "RECORD_UNREADABLE 700: left cannot read the record /fleetgate/a/table/commands/x of etcd: it does not begin to lead",
+  ]);
 });

@@ -3,6 +3,8 @@ import type { EtcdMetrics } from "../../cluster/etcd/metrics.ts";
 import { type ClusterOptions, keyPrefix } from "../../cluster/options.ts";
 import { MEMBERS, type PresenceRecord } from "../../cluster/protocol/records.ts";
 import { differingSections } from "../../config/settings.ts";
+import { alarmRules } from "../../domain/alarm.ts";
+import { cannotRead } from "../../domain/member-readiness.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import { isJsonObject } from "../../platform/json.ts";
 import { version } from "../../version.ts";
@@ -92,10 +94,13 @@ export function memberPart(
   const ready = isWarm
     ? "opens a session to the fleet service when it leads"
     : "has a session to the fleet service";
-  const session = hasSession ? ready : "has NO session to the fleet service";
+  const unreadable = facts?.unreadable ?? null;
+  const notReady = unreadable === null ? "has NO session to the fleet service" : cannotRead(unreadable);
+  const session = hasSession ? ready : notReady;
   const its = facts === null ? "" : `, has version ${facts.version}`;
   const clocks = aheadMs === null || name === own ? "" : `; its clock is ${skew(aheadMs)} this one`;
   const detail = `${role}${its}, ${session}${clocks}`;
+  if (unreadable !== null) return wrong(part, detail, alarmRules.RECORD_UNREADABLE.advice);
   if (!hasSession)
     return wrong(part, detail, "look at its fleetgate status: without a session it does not take over");
   if (name !== own && aheadMs !== null && Math.abs(aheadMs) > MOST_SKEW_MS)

@@ -22,7 +22,6 @@ import {
   type LeftRecord,
   STOPS,
   stopKey,
-  TABLES,
   tableKey,
   unchanged,
 } from "./records.ts";
@@ -30,6 +29,7 @@ import { type ConditionsOf, createReplicatedStore, type ReplicatedStore } from "
 import { createSessionWatch } from "./silence-watch.ts";
 import { COMMANDS, createStartIndex, createStops, type ReadStart } from "./stops.ts";
 import type { ProtocolTimes } from "./times.ts";
+import { type CanRead, followTables, watchUnreadable } from "./unreadable.ts";
 
 /** One process of a cluster: it stands by at first, may lead, and then leads until it ends. */
 export interface Member extends SharedCommands {
@@ -49,6 +49,8 @@ export interface Member extends SharedCommands {
   /** The leader before this one; null: this one does not lead, or knows none. */
   takeover(): Takeover | null;
   readonly fencing: Pick<Fencing, "state" | "confirm">;
+  /** The key of a record that it cannot read: it does not begin to lead. Null: there is none. */
+  unreadable(): string | null;
   start(): void;
 }
 
@@ -58,6 +60,7 @@ export interface MemberParts {
   readonly times: ProtocolTimes;
   readonly identity: LeaderRecord;
   readonly readStart: ReadStart;
+  readonly canRead: CanRead;
   readonly seen: SeenMark;
   readonly leading: {
     /** It has a session to the service. */
@@ -104,6 +107,7 @@ export function createMember(parts: MemberParts): Member {
 
   const mirror = createMirror({ store, clock, retryMs: times.retryMs, seen: parts.seen });
   const starts = createStartIndex(mirror, readStart);
+  const unreadable = watchUnreadable(mirror, parts.canRead);
   const session = createSessionWatch({ mirror, clock, times, hasSession: leading.hasSession });
 
   /** A leader without a session lets a member lead that has one. */
@@ -117,7 +121,7 @@ export function createMember(parts: MemberParts): Member {
     times,
     identity,
     self: {
-      ...{ mayLead: session.mayLead, isPublished: leading.isPublished },
+      ...{ mayLead: () => session.mayLead() && unreadable() === null, isPublished: leading.isPublished },
       ...{ mustWait: () => fencing.mustWait(), hasLed: () => fencing.hasLed() },
     },
     acquired,
@@ -125,7 +129,7 @@ export function createMember(parts: MemberParts): Member {
   });
   const presence = createPresence({
     ...{ store, mirror, clock, ended, identity },
-    ...{ hasSession: leading.hasSession, facts: others.facts ?? (() => null) },
+    ...{ isReady: () => leading.hasSession() && unreadable() === null, facts: others.facts ?? (() => null) },
     leads: () => (hasTakenOver ? (leader.epoch()?.revision ?? null) : null),
   });
   const fencing = createFencing({
@@ -154,6 +158,7 @@ export function createMember(parts: MemberParts): Member {
   async function acquired(epoch: Epoch, time: RunningTime): Promise<void> {
     // All that the epochs before have written is of a lower revision than this epoch.
     await mirror.reached(epoch.revision);
+    if (unreadable() !== null) return leader.release();
     const passed = await fencing.pass(epoch);
     if (passed === "failed") void leader.release();
     if (passed === "lost") lost();
@@ -175,8 +180,7 @@ export function createMember(parts: MemberParts): Member {
     resign: leader.resign,
     others: presence.others,
     takeover: () => takeover,
-    fencing,
-    doubtMs: times.doubtMs,
+    ...{ fencing, unreadable, doubtMs: times.doubtMs },
     isRecorded: (commandId) => isRecorded(store, commandId),
     stopLeaves: stops.leaves,
     stoppedElsewhere: stops.forbids,
@@ -206,14 +210,6 @@ function watchHolds(mirror: Mirror, keys: KnownKeys, receive: (change: TableChan
     if (!key.startsWith(prefix) || keys.isWrittenAfter(key, revision)) return;
     const value = entry === null ? undefined : (decode<unknown>(entry) ?? undefined);
     receive({ table: HOLDS, key: key.slice(prefix.length), value });
-  });
-}
-
-function followTables(mirror: Mirror, listener: Parameters<Member["onTable"]>[0]): void {
-  mirror.subscribe((key) => {
-    if (!key.startsWith(TABLES)) return;
-    const end = key.indexOf("/", TABLES.length);
-    listener(key.slice(TABLES.length, end), key.slice(end + 1));
   });
 }
 

@@ -29,8 +29,8 @@ export interface PresenceParts {
   readonly mirror: Mirror;
   readonly clock: Clock;
   readonly identity: LeaderRecord;
-  /** It has a session to the service. */
-  readonly hasSession: () => boolean;
+  /** It could lead: it has a session to the service. */
+  readonly isReady: () => boolean;
   /** The revision of the epoch that it leads, when it has taken over. */
   readonly leads: () => number | null;
   readonly facts: () => MemberFacts | null;
@@ -48,7 +48,7 @@ const LOOK_MS = 500;
 const GONE_MS = 3 * PERIOD_MS;
 
 export function createPresence(parts: PresenceParts): Presence {
-  const { store, mirror, clock, identity, hasSession, leads, facts, ended } = parts;
+  const { store, mirror, clock, identity, isReady, leads, facts, ended } = parts;
   const { member, process } = identity;
   const heard = new Map<string, Heard>();
   let count = 0;
@@ -66,7 +66,7 @@ export function createPresence(parts: PresenceParts): Presence {
 
   function announce(): void {
     count += 1;
-    announcedSession = hasSession();
+    announcedSession = isReady();
     const record: PresenceRecord = {
       ...{ hasSession: announcedSession, count, process },
       ...{ leads: leads(), facts: facts(), atMs: clock.nowMs() },
@@ -77,7 +77,7 @@ export function createPresence(parts: PresenceParts): Presence {
   }
   every(clock, PERIOD_MS, ended, announce);
   every(clock, LOOK_MS, ended, () => {
-    if (hasSession() !== announcedSession) announce();
+    if (isReady() !== announcedSession) announce();
   });
 
   const there = () => [...heard.values()].filter(({ atMs }) => clock.monotonicMs() - atMs < GONE_MS);

@@ -59,6 +59,7 @@ export interface LeftRecord extends LeaderRecord {
 
 /** A member is there. `count` goes up. Earlier versions did not write the fields after it. */
 export interface PresenceRecord {
+  /** It could lead: it has a session to the service, and can read all records. */
   readonly hasSession: boolean;
   readonly count: number;
   readonly process?: string;

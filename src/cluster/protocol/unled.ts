@@ -1,4 +1,5 @@
 import type { FenceState, OtherMember } from "../../contracts/cluster.ts";
+import { cannotRead } from "../../domain/member-readiness.ts";
 import type { Member } from "./member.ts";
 import { journalMove } from "./move.ts";
 import { decode, LEADER_KEY, type LeaderRecord } from "./records.ts";
@@ -14,6 +15,7 @@ interface Place {
   others(): readonly OtherMember[];
   readonly mirror: Pick<Member["mirror"], "get">;
   readonly fencing: Pick<Member["fencing"], "state">;
+  unreadable(): string | null;
 }
 
 /** What a member knows of who leads. A command that moves the journal may hold the leader's key. */
@@ -22,7 +24,9 @@ export function leadershipOf(member: Place, own: string): Leadership {
   const record = entry === undefined ? null : decode<LeaderRecord>(entry, "member", "process");
   if (member.isLeading()) return { leader: own, because: null };
   const [fence] = fences(own, member.fencing.state(), member.others());
-  const because = fence === undefined ? record && journalMove(record) : fence.text;
+  const unreadable = member.unreadable();
+  const unread = unreadable === null ? null : `${own} ${cannotRead(unreadable)}`;
+  const because = fence?.text ?? (record === null ? unread : journalMove(record));
   return { leader: because === null ? (record?.member ?? null) : null, because };
 }
 

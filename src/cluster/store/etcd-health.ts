@@ -7,6 +7,8 @@ import type { ClusterOptions } from "../options.ts";
 export interface EtcdSight {
   /** Members that do not answer, or know no leader, by their endpoints. */
   readonly silent: readonly string[];
+  /** The others are a majority. */
+  readonly hasMajority: boolean;
   /** How much of its quota the fullest member uses, from 0 to 1. */
   readonly usedPart: number;
   /** etcd takes no write, as a member is full. */
@@ -61,8 +63,10 @@ export function watchEtcd({ client, etcd, clock, signal }: EtcdHealthParts): () 
     const [members, alarms] = await Promise.all([Promise.all(endpoints.map(lookAt)), client.alarms()]);
     const isFull =
       alarms.kind === "done" ? alarms.value.some(({ kind }) => kind === "NOSPACE") : sight?.isFull === true;
+    const silent = endpoints.filter((_, index) => members[index]?.isSilent === true);
     sight = {
-      silent: endpoints.filter((_, index) => members[index]?.isSilent === true),
+      silent,
+      hasMajority: 2 * silent.length < endpoints.length,
       usedPart: Math.max(...members.map(({ part }) => part)),
       isFull,
     };

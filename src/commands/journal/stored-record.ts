@@ -51,6 +51,7 @@ export function unpackRecord(id: string, stored: StoredRecord): JournalRecord {
 /** Only the journal writes its store, so the outline is enough to recognise a record. */
 export const recordCodec: Codec<StoredRecord> = outline("digest", "command");
 const holdCodec: Codec<StoredHold> = outline("owner", "sinceMs");
+const leaseCodec: Codec<StoredLease> = outline("station", "owner");
 const identityCodec: Codec<string> = {
   encode: (id) => id,
   decode: (json) => (typeof json === "string" ? json : null),
@@ -113,8 +114,8 @@ type Claims = "leases" | "writeLease" | "runs" | "writeRuns" | "holds" | "writeH
  * their writes are urgent.
  */
 export function storedClaims(store: TableStore): Pick<Journal, Claims> {
-  const leaseTable = store.table<StoredLease>("leases", outline("station", "owner"), "confirm");
-  const runTable = store.table<readonly StoredRun[]>("runs", listCodec, "confirm");
+  const leaseTable = store.table("leases", leaseCodec, "confirm");
+  const runTable = store.table("runs", listCodec, "confirm");
   const holdTable = store.table("holds", holdCodec, "confirm");
   const leases = Array.from(leaseTable.entries(), ([, lease]) => lease);
   const runs = new Map(runTable.entries());
@@ -150,3 +151,17 @@ const listCodec: Codec<readonly StoredRun[]> = {
   encode: (list) => list,
   decode: (json) => (Array.isArray(json) ? json : null),
 };
+
+const codecs: Readonly<Record<string, Pick<Codec<unknown>, "decode">>> = {
+  commands: recordCodec,
+  order: identityCodec,
+  leases: leaseCodec,
+  runs: listCodec,
+  holds: holdCodec,
+};
+
+/** Whether this program knows what a record of the journal means; true for other tables. */
+export function canReadRecord({ table, value }: TableChange): boolean {
+  const codec = codecs[table];
+  return codec === undefined || codec.decode(value) !== null;
+}

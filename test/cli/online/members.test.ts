@@ -21,6 +21,12 @@ describe("what the gateway of a box says of itself", () => {
     ],
     [{ ...said, leads: 7 }, -100, "ok", /^leads, .*0\.1 s behind this one; the configuration is the same$/],
     [said, -2_100, "wrong", /2\.1 s behind this one$/],
+    [
+      { ...said, hasSession: false, facts: { ...facts, unreadable: "/fleetgate/a/table/order/1" } },
+      0,
+      "wrong",
+      /cannot read the record \/fleetgate\/a\/table\/order\/1 of etcd/,
+    ],
     [{ ...said, hasSession: false }, 0, "wrong", /has NO session to the fleet service/],
     [
       { ...said, facts: { ...facts, configuration: { ...sections, mqtt: "ab" } } },

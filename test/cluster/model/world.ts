@@ -5,7 +5,12 @@ import type { ProtocolTimes } from "../../../src/cluster/protocol/times.ts";
 import { createDispatcher, type Dispatcher } from "../../../src/commands/dispatcher.ts";
 import type { Intake } from "../../../src/commands/intake/intake.ts";
 import { createMemberJournal } from "../../../src/commands/journal/member-journal.ts";
-import { holdIn, type StoredRecord, startIn } from "../../../src/commands/journal/stored-record.ts";
+import {
+  canReadRecord,
+  holdIn,
+  type StoredRecord,
+  startIn,
+} from "../../../src/commands/journal/stored-record.ts";
 import { dispatcherDefaults, type Rights } from "../../../src/commands/options.ts";
 import type { SharedCommands } from "../../../src/contracts/cluster.ts";
 import type { Catalogue, Operation } from "../../../src/contracts/operation.ts";
@@ -226,7 +231,7 @@ export class World {
     const { clock } = box;
     const member: Member = createMember({
       store: parts.store(this.noting(link)),
-      ...{ clock, times: parts.times, readStart: startIn },
+      ...{ clock, times: parts.times, readStart: startIn, canRead: canReadRecord },
       identity: { member: `m${index}`, process: name },
       seen: { before: null, isLost: () => false, note() {}, lose() {} },
       leading: {

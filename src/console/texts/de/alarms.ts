@@ -31,6 +31,14 @@ export const alarms: Readonly<Record<string, AlarmTexts>> = {
       "nach den Robotern sehen, Programme anhalten, die alte Befehle wiederholen, dann mit fleetgate journal reset bestätigen; Stopps gehen solange durch",
     robots: "bringen zu Ende, was sie haben; Starts gehen nicht hinaus, Stopps schon",
   },
+  RECORD_UNREADABLE: {
+    cause:
+      "eine neuere Version hat den genannten Eintrag in etcd geschrieben, oder etwas, das kein Gateway ist",
+    advice:
+      "beiden Geräten die neuere Version geben; gibt es keine, den Schlüssel löschen (etcdctl del) und nachsehen, wer ihn geschrieben hat",
+    robots:
+      "es geht weiter, solange ein Gerät führt, das vorher schon geführt hat; kein Gerät beginnt zu führen",
+  },
   DISK_FULL: {
     cause: "die Platte von gateway.dataDir nimmt nichts mehr auf",
     advice: "auf dieser Platte Platz schaffen; bis dahin werden Befehle abgelehnt, die bewegen oder ändern",

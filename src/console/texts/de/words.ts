@@ -57,6 +57,7 @@ export const words: Readonly<Record<string, string>> = {
   "quorum lost": "Mehrheit verloren",
   "fence failed": "Ausgrenzung gescheitert",
   "records lost": "Aufzeichnungen verloren",
+  "record unreadable": "Eintrag nicht lesbar",
   "disk full": "Platte voll",
   "outcome unknown": "Ausgang unbekannt",
   "conveyor not stopped": "Förderband nicht gestoppt",

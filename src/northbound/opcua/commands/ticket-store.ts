@@ -1,6 +1,6 @@
 import type { Outcome } from "../../../domain/outcome.ts";
 import type { TicketState } from "../../../domain/ticket-numbers.ts";
-import type { Codec, TableStore } from "../../../platform/stores/table-store.ts";
+import type { Codec, TableChange, TableStore } from "../../../platform/stores/table-store.ts";
 
 /** The state of a slot that survives a restart. */
 export interface SlotRecord {
@@ -88,4 +88,9 @@ function isSlotRecord(value: unknown): value is SlotRecord {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
+}
+
+/** Whether this program knows what a record of the tickets means; true for other tables. */
+export function canReadTickets({ table, value }: TableChange): boolean {
+  return table !== TICKETS || isSlotRecord(value);
 }
