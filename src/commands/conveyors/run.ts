@@ -123,7 +123,7 @@ export function createRunRegistry({
   const { remember, settled } = createLatestWrites(journal.writeRuns, (robotId, error) => {
     log.error(
       { err: error, robotId },
-      "started conveyors could not be recorded: a restart will not stop them",
+      "started conveyors could not be recorded: a restart or another leader will not stop them",
     );
   });
   const of = (robotId: RobotId) => [...(robots.get(robotId)?.values() ?? [])];

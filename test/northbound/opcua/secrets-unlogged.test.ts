@@ -7,8 +7,11 @@ import {
   SecurityPolicy,
   UserNameIdentityToken,
 } from "node-opcua";
+import { make_errorLog } from "node-opcua-debug";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createLog } from "../../../src/platform/log.ts";
+import { forwardLibraryLog } from "../../../src/northbound/opcua/node-opcua/library-log.ts";
+import { createLog, silentLog } from "../../../src/platform/log.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
 import { newClient, type RunningServer, startServer } from "./opcua-harness.ts";
 import { encoded, frame, openRawChannel, type RawChannel } from "./raw-client.ts";
 
@@ -143,4 +146,14 @@ it("says where node-opcua reports an error, and which status it names", async ()
   channel.hangUp();
   const said = lines.map((line) => JSON.parse(line) as { library?: string; at?: string });
   expect(said.some(({ library, at }) => library === "node-opcua" && /^\w+:\d+$/.test(at ?? ""))).toBe(true);
+});
+
+it("logs the words with which a message of node-opcua begins, and nothing that it quotes", () => {
+  const logged: object[] = [];
+  const log = { ...silentLog, warn: (fields: object) => void logged.push(fields) };
+  forwardLibraryLog(log, createManualClock(), () => false);
+  const say = make_errorLog("said");
+  say("\u001b[36mServer: closing SESSION \u001b[39m", PASSWORD);
+  expect(logged).toEqual([expect.objectContaining({ said: "Server: closing SESSION" })]);
+  expect(JSON.stringify(logged)).not.toContain(PASSWORD);
 });

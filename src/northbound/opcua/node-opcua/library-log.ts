@@ -1,4 +1,4 @@
-import { format } from "node:util";
+import { format, stripVTControlCharacters } from "node:util";
 import { setDebugLogger, setErrorLogger, setTraceLogger, setWarningLogger } from "node-opcua-debug";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
@@ -24,9 +24,15 @@ const REPEAT_AFTER_MS = 10_000;
 const vocabulary = /NODE-OPCUA-[EW]\d+|\b(?:Bad|Uncertain)[A-Z][A-Za-z]{3,60}/g;
 
 /**
- * From here on, `log` gets the file and line at which node-opcua logs something, and the status codes that it
- * names. Its text stays out of the log, because node-opcua dumps requests and frames, which carry passwords
- * and session tokens. `isStatusCode` tells a status code's name from other words.
+ * The words with which a message begins: what it quotes comes in later values, or after another character.
+ */
+const firstWords = /^[A-Za-z][A-Za-z:' -]{3,60}/;
+
+/**
+ * From here on, `log` gets the file and line at which node-opcua logs something, the words with which it
+ * begins, and the status codes that it names. The rest of its text stays out of the log, because node-opcua
+ * dumps requests and frames, which carry passwords and session tokens. `isStatusCode` tells a status code's
+ * name from other words.
  */
 export function forwardLibraryLog(log: Log, clock: Clock, isStatusCode: (name: string) => boolean): void {
   const saidAtMs = new Map<string, number>();
@@ -39,7 +45,16 @@ export function forwardLibraryLog(log: Log, clock: Clock, isStatusCode: (name: s
     saidAtMs.set(at, nowMs);
     const words = format(...values).match(vocabulary) ?? [];
     const codes = [...new Set(words)].filter((word) => word.startsWith("NODE-OPCUA-") || isStatusCode(word));
-    return { library: "node-opcua", at, ...(codes.length === 0 ? {} : { codes: codes.slice(0, 5) }) };
+    const [first] = values;
+    const text = typeof first === "string" ? stripVTControlCharacters(first).trim() : "";
+    const [said] = firstWords.exec(text) ?? [];
+    const about = said === undefined ? {} : { said: said.trim() };
+    return {
+      library: "node-opcua",
+      at,
+      ...about,
+      ...(codes.length === 0 ? {} : { codes: codes.slice(0, 5) }),
+    };
   }
   setErrorLogger((...said) => {
     const fields = heading(said);
