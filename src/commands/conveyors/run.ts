@@ -25,7 +25,7 @@ export const stopReasons: Readonly<Record<StopReason, string>> = {
   not_allowed: "the owner of the lease may no longer use the station",
   too_long: "it has run for maxRunMs",
   stopped_early: "an earlier start command may still take effect",
-  restart: "the gateway has restarted",
+  restart: "the gateway has restarted, or has taken over",
   shutdown: "the gateway shuts down",
 };
 

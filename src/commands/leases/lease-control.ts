@@ -91,7 +91,10 @@ export function createLeaseControl({
   onEnd,
 }: LeaseControlParts): LeaseControl {
   const memory = createLatestWrites(journal.writeLease, (robotId, error) => {
-    log.error({ err: error, robotId }, "a lease could not be recorded: a restart will not know of it");
+    log.error(
+      { err: error, robotId },
+      "a lease could not be recorded: a restart or another leader will not know of it",
+    );
   });
   const { remember, settled } = memory;
   const registry = createLeaseRegistry(observations, rules, remember);
