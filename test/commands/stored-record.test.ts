@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { JournalRecord } from "../../src/commands/journal/journal.ts";
-import { packRecord, recordCodec, unpackRecord } from "../../src/commands/journal/stored-record.ts";
+import { holdIn, packRecord, recordCodec, unpackRecord } from "../../src/commands/journal/stored-record.ts";
 import { ending } from "../../src/domain/outcome.ts";
 import { plc } from "./commands-harness.ts";
 
@@ -50,3 +50,17 @@ it("a request is stored once, and the identity in the key alone", () => {
   expect(text.split(JSON.stringify(accepted.command.requestJson))).toHaveLength(2);
   expect(text).not.toContain(accepted.id);
 });
+
+it.each([
+  [{ another: "version" }, true],
+  [undefined, false],
+])(
+  "a hold is lifted when its record is removed, and by no record of a newer version: %j",
+  (value, isHeld) => {
+    const key = JSON.stringify(["AMR01", plc.protocol, plc.name]);
+    expect(holdIn({ table: "holds", key, value })).toMatchObject({
+      isHeld,
+      hold: { robotId: "AMR01", owner: plc },
+    });
+  },
+);

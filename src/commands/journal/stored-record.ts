@@ -1,6 +1,6 @@
 import type { Source } from "../../domain/command.ts";
 import type { RobotId } from "../../domain/robot.ts";
-import { parsedJson } from "../../platform/json.ts";
+import { isJsonObject, parsedJson } from "../../platform/json.ts";
 import type { Codec, Table, TableChange, TableStore } from "../../platform/stores/table-store.ts";
 import type { Journal, JournalRecord, StoredHold, StoredLease, StoredRun } from "./journal.ts";
 
@@ -104,7 +104,8 @@ export function holdIn({ table, key, value }: TableChange): { hold: StoredHold; 
   const parts = parsedJson(key);
   if (!Array.isArray(parts)) return null;
   const [robotId, protocol, name] = parts as [RobotId | null, Source["protocol"], string];
-  return { hold: { robotId, owner: { protocol, name }, sinceMs: 0 }, isHeld: false };
+  // A newer version may write other records: its hold counts all the same.
+  return { hold: { robotId, owner: { protocol, name }, sinceMs: 0 }, isHeld: isJsonObject(value) };
 }
 
 type Claims = "leases" | "writeLease" | "runs" | "writeRuns" | "holds" | "writeHold";
