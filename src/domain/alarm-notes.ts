@@ -20,7 +20,7 @@ export const alarmNotes = {
     more: "troubleshoot.md#no-robots-or-all-are-offline",
   },
   DUPLICATE_GATEWAY: {
-    active: "up to 90 s longer if both have one client id",
+    active: "up to 2 min longer if both have one client id",
     robots: "move by the other one's commands too, if both serve one fleet",
     more: "troubleshoot.md#mqtt-is-cut-off",
   },

@@ -50,8 +50,8 @@ export const alarmRules = {
   DUPLICATE_GATEWAY: {
     severity: 800,
     ...steady,
-    cause: "another gateway uses the same gateway.id on this broker",
-    advice: "stop one of the two, or give it a gateway.id of its own",
+    cause: "another gateway uses the same gateway.id, MQTT client id or Sparkplug node on this broker",
+    advice: "stop one of the two, or give it a name of its own; the text says which",
   },
   QUORUM_LOST: {
     severity: 800,

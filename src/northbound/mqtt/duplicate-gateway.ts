@@ -1,10 +1,11 @@
 import type { IPublishPacket, MqttClient } from "mqtt";
-import { type Clock, sleep } from "../../platform/clock.ts";
+import type { Clock } from "../../platform/clock.ts";
 import { isJsonObject } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
 import { endClient, subscribe } from "./client/client.ts";
 import type { Leadership, StatusPlace } from "./leadership.ts";
 import { statusPayload } from "./status.ts";
+import { createTakeoverWatch } from "./takeover.ts";
 
 export interface DuplicateParts {
   readonly sessionId: string;
@@ -34,15 +35,10 @@ export interface DuplicateWatch {
   serve(client: MqttClient, broker: string): Promise<void>;
   /** The problem as one sentence; null: there is no other gateway. */
   problem(): string | null;
-  /**
-   * Resolves when the next connection may be opened: two gateways with one client id end each other's
-   * connection as fast as they connect.
-   */
+  /** Resolves when the next connection may be opened. */
   turn(signal: AbortSignal): Promise<void>;
 }
 
-/** The wait if another gateway has the same client id. Each connection publishes the whole state. */
-const TURN_MS = 10_000;
 /** How many other sessions are remembered. */
 const MOST_SESSIONS = 64;
 
@@ -54,6 +50,9 @@ export function createDuplicateWatch(
 ): DuplicateWatch {
   const { sessionId, leadership = null, clock, log } = parts;
   const duplicates = new Set<string>();
+  /** The brokers to which there was a connection. */
+  const known = new Set<string>();
+  let isReconnect = false;
   let notified = false;
   const takeover = createTakeoverWatch(clock, notify);
 
@@ -129,12 +128,15 @@ export function createDuplicateWatch(
     const status = readStatus(text);
     if (status === null || status.sessionId === sessionId) return;
     const isForeign = compare(client, status) === "foreign";
-    if (isForeign && !duplicates.has(status.sessionId)) takeover.foundOther(status.sessionId);
+    // At the first connection to a broker it is the status of this gateway's previous run.
+    if (isForeign && isReconnect && !duplicates.has(status.sessionId)) takeover.addSign(status.sessionId);
   }
 
   return {
     async serve(client, broker) {
-      takeover.serve(client, broker);
+      isReconnect = known.has(broker);
+      known.add(broker);
+      takeover.serve(client);
       client.on("message", (name: string, payload: Buffer, packet: IPublishPacket) => {
         if (name !== topic) return;
         const text = payload.toString("utf8");
@@ -152,9 +154,7 @@ export function createDuplicateWatch(
       if (leadership !== null) await client.unsubscribeAsync(`${topic}/none`);
     },
     problem,
-    async turn(signal) {
-      if (takeover.otherSession() !== null) await sleep(clock, TURN_MS, signal);
-    },
+    turn: takeover.turn,
   };
 }
 
@@ -178,69 +178,4 @@ function readStatus(text: string): OtherStatus | null {
   const { state, session_id: sessionId, member, epoch } = json;
   const place = typeof member === "string" && typeof epoch === "number" ? { member, epoch } : null;
   return state === "online" || state === "offline" ? { state, sessionId, place } : null;
-}
-
-/** This many signs in a row, without a lasting connection between them, are no accident. */
-const SIGNS = 2;
-/**
- * A connection of this length shows that no other gateway has our client id: two would disconnect each other
- * in seconds.
- */
-const LASTING_MS = 60_000;
-/** MQTT 5, Disconnect: another client has connected with our client id. */
-const SESSION_TAKEN_OVER = 0x8e;
-
-/**
- * Notices another gateway with our MQTT client id, for example from a copied configuration. The broker keeps
- * only the newer connection, so the two are never connected at once; each finds the status that the other has
- * published.
- */
-export interface TakeoverWatch {
-  /**
-   * A new connection.
-   *
-   * @param broker names the broker among several
-   */
-  serve(client: MqttClient, broker: string): void;
-  /** After a reconnect the retained status was that of another session. */
-  foundOther(sessionId: string): void;
-  /** The other gateway's session, "" if unknown; null when there is no other. */
-  otherSession(): string | null;
-}
-
-function createTakeoverWatch(clock: Clock, onChange: () => void): TakeoverWatch {
-  const known = new Set<string>();
-  let isReconnect = false;
-  let signs = 0;
-  let session = "";
-
-  function addSign(of: string): void {
-    signs += 1;
-    if (of !== "") session = of;
-    if (signs === SIGNS) onChange();
-  }
-
-  function clear(): void {
-    const before = signs;
-    signs = 0;
-    session = "";
-    if (before >= SIGNS) onChange();
-  }
-
-  return {
-    serve(client, broker) {
-      isReconnect = known.has(broker);
-      known.add(broker);
-      const cancel = clock.after(LASTING_MS, clear);
-      client.once("close", cancel);
-      client.once("disconnect", ({ reasonCode }) => {
-        if (reasonCode === SESSION_TAKEN_OVER) addSign("");
-      });
-    },
-    foundOther(sessionId) {
-      // At the first connection to a broker it is the status of this gateway's previous run.
-      if (isReconnect) addSign(sessionId);
-    },
-    otherSession: () => (signs >= SIGNS ? session : null),
-  };
 }

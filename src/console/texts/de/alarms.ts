@@ -8,8 +8,9 @@ export const alarms: Readonly<Record<string, AlarmTexts>> = {
     robots: "bringen zu Ende, was sie haben; das Gateway erreicht keinen, auch nicht mit einem Stopp",
   },
   DUPLICATE_GATEWAY: {
-    cause: "ein anderes Gateway benutzt dieselbe gateway.id an diesem Broker",
-    advice: "eines der beiden anhalten oder ihm eine eigene gateway.id geben",
+    cause:
+      "ein anderes Gateway benutzt dieselbe gateway.id, MQTT-Client-ID oder denselben Sparkplug-Knoten an diesem Broker",
+    advice: "eines der beiden anhalten oder ihm einen eigenen Namen geben; der Text sagt, welchen",
     robots: "fahren auch auf Befehle des anderen, wenn beide dieselbe Flotte bedienen",
   },
   QUORUM_LOST: {

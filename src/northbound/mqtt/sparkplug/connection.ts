@@ -6,10 +6,11 @@ import { type Loss, subscribe } from "../client/client.ts";
 import type { LimitedClient } from "../client/limited-client.ts";
 import { watchLoss } from "../connection.ts";
 import type { NodeCommands } from "./commands.ts";
+import type { DuplicateNode } from "./duplicate-node.ts";
 import { REBIRTH } from "./node.ts";
 import { type ReadMetric, readPayload } from "./payload.ts";
 import type { Plant } from "./plant.ts";
-import type { DuplicateNode, HostOnConnection } from "./primary-host.ts";
+import type { HostOnConnection } from "./primary-host.ts";
 import { createSession, endSession, type SparkplugCounts, type SparkplugSession } from "./session.ts";
 import type { SparkplugTopics } from "./topics.ts";
 
@@ -45,7 +46,7 @@ const HEALTH_MS = 10_000;
 export async function openNodeConnection(
   { client, protocolVersion, death, bdSeq }: AcceptedClient,
   parts: NodeConnectionParts,
-  hasOtherBrokers: boolean,
+  brokers: number,
   signal: AbortSignal,
 ): Promise<Connection> {
   const { topics, plant, duplicates, host, counts, clock, log } = parts;
@@ -53,7 +54,6 @@ export async function openNodeConnection(
   const end = () => endSession(client, topics, death, protocolVersion, clock);
   const stopListening = onAbort(signal, () => loss.report(new Error("the gateway closes the connection")));
   try {
-    duplicates.begin(client);
     const session = createSession({
       ...{ client, topics, plant, loss, counts, clock },
       onBirth: duplicates.noteOwn,
@@ -68,12 +68,12 @@ export async function openNodeConnection(
       turns
         .run(async () => {
           plant.node.setAnswer(text);
-          await session.flush();
+          session.sayNode();
         })
         .catch(loss.report);
     client.on("message", createReceiver(parts, session, rebirths, answer));
     await subscribeAll(client, topics, log);
-    await host?.online(loss, hasOtherBrokers, clock);
+    await host?.online(loss, brokers, clock);
     plant.node.setBdSeq(bdSeq);
     plant.node.lookAtHealth();
     return serve({ plant, clock, loss, end, session, turns, rebirths });

@@ -14,10 +14,11 @@ import { type Leadership, whileLeading } from "../leadership.ts";
 import { brokerName, brokersOf, type MqttOptions } from "../options.ts";
 import { createNodeCommands } from "./commands.ts";
 import { openNodeConnection } from "./connection.ts";
+import { createDuplicateNode } from "./duplicate-node.ts";
 import type { GatewayFacts } from "./node.ts";
 import type { SparkplugOptions } from "./options.ts";
 import { createPlant } from "./plant.ts";
-import { createDuplicateNode, createPrimaryHost } from "./primary-host.ts";
+import { createPrimaryHost } from "./primary-host.ts";
 import { deathPayload, noCounts } from "./session.ts";
 import { createSparkplugTopics } from "./topics.ts";
 
@@ -59,8 +60,10 @@ export function createSparkplugLink(
   const areEnabled = sparkplug.commands;
   const commands = createNodeCommands({ areEnabled, groupId, requireExpiry, commander });
   const host = createPrimaryHost(sparkplug);
-  const duplicates = createDuplicateNode(`${groupId}/${nodeId}`, log, onDuplicate);
-  const hasOthers = brokersOf(options).length > 1;
+  const duplicates = createDuplicateNode({
+    ...{ node: `${groupId}/${nodeId}`, clientId: own.clientId, clock, log, onDuplicate },
+  });
+  const brokerCount = brokersOf(options).length;
   const counts = noCounts();
   /** The broker that was left because the host is offline there: the next one is tried first. */
   let hostLeft: string | null = null;
@@ -71,7 +74,7 @@ export function createSparkplugLink(
 
   async function open(broker: MqttOptions, signal: AbortSignal): Promise<Connection> {
     const name = brokerName(broker);
-    if (hasOthers && hostLeft === name) {
+    if (brokerCount > 1 && hostLeft === name) {
       hostLeft = null;
       throw new Error(`the primary host ${primaryHost} is offline at this broker`);
     }
@@ -80,9 +83,13 @@ export function createSparkplugLink(
     const will = { topic: topics.node("NDEATH"), payload: death, isFixed: true } as const;
     const connecting = { ...checkingParts, will, maximumPacketSize: LARGEST_PACKET, openBroker };
     const client = await openClient(broker, connecting, signal).catch((error: unknown) => {
-      if (hasNeverConnected(error)) bdSeqs.takeBack();
+      if (hasNeverConnected(error)) {
+        bdSeqs.takeBack();
+        duplicates.unreachable(name);
+      }
       throw error;
     });
+    duplicates.begin(client, name);
     const onOffline = () => {
       hostLeft = name;
       leave();
@@ -93,7 +100,7 @@ export function createSparkplugLink(
         host: host?.begin(name, onOffline) ?? null,
         ...{ topics, commands, plant, duplicates, counts, clock, log },
       },
-      hasOthers,
+      brokerCount,
       signal,
     );
     connected = true;
@@ -112,6 +119,7 @@ export function createSparkplugLink(
     peers: () => brokers.peers(connected),
     whyNot,
     async connect(signal) {
+      await duplicates.turn(signal);
       await leadership?.begun(signal);
       const moved = new Promise<void>((resolve) => {
         leave = resolve;

@@ -8,11 +8,8 @@ import type { NamedRobot, SparkplugOptions } from "./options.ts";
 import { createRobotDevice, type RobotChange, type RobotDevice } from "./robot.ts";
 import { createStationDevice, type StationDevice } from "./station.ts";
 
-/** A device that was changed, and whether it should be born. */
-export interface Touched {
-  readonly device: Device;
-  readonly isAlive: boolean;
-}
+/** Devices that were changed, each with whether it should be born. */
+export type Touched = Map<Device, () => boolean>;
 
 /** The node and its devices as they are now, over all connections. */
 export interface Plant {
@@ -23,7 +20,11 @@ export interface Plant {
   /** Those that should be born, in no order. */
   alive(): readonly Device[];
   /** Those that were changed since they were taken last. */
-  takeTouched(): readonly Touched[];
+  takeTouched(): Touched;
+  /** What was taken is published later. */
+  touchAgain(taken: Touched): void;
+  /** Whether robots are still found: none is born, or nothing was received yet of one that is listed. */
+  isIncomplete(): boolean;
   /** The device of a robot; undefined: nothing is known of it. */
   robot(robotId: RobotId): RobotDevice | undefined;
 }
@@ -37,7 +38,7 @@ export function createPlant({ options, facts, clock }: PlantParts): Plant {
   const takeAlias = createAliases();
   const robots = new Map<RobotId, RobotDevice>();
   const chains = createChains();
-  let touched = new Map<Device, () => boolean>();
+  let touched: Touched = new Map();
 
   /** @param isAlive whether the device should be born */
   const parts = (isAlive: () => boolean): DeviceParts => ({
@@ -110,9 +111,17 @@ export function createPlant({ options, facts, clock }: PlantParts): Plant {
       ...[...robots.values()].filter((robot) => robot.isAlive()).map(({ device }) => device),
     ],
     takeTouched() {
-      const taken = Array.from(touched, ([device, isAlive]) => ({ device, isAlive: isAlive() }));
+      const taken = touched;
       touched = new Map();
       return taken;
+    },
+    touchAgain(taken) {
+      for (const [device, isAlive] of touched) taken.set(device, isAlive);
+      touched = taken;
+    },
+    isIncomplete() {
+      const all = [...robots.values()];
+      return !all.some((robot) => robot.isAlive()) || all.some((robot) => robot.isAwaited());
     },
   };
 }

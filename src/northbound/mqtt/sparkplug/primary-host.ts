@@ -1,7 +1,5 @@
-import type { MqttClient } from "mqtt";
 import type { Clock } from "../../../platform/clock.ts";
 import { isJsonObject } from "../../../platform/json.ts";
-import type { Log } from "../../../platform/log.ts";
 import { readJson } from "../../../platform/strict-json.ts";
 import type { Loss } from "../client/client.ts";
 import type { SparkplugOptions } from "./options.ts";
@@ -24,9 +22,9 @@ export interface HostOnConnection {
   receive(payload: Uint8Array): void;
   /**
    * Resolves when it is online. Rejects if the connection is lost, or if the host is offline, or unheard for
-   * a while, and the gateway should look for it at another broker.
+   * a while, and the gateway should look for it at another of its brokers.
    */
-  online(loss: Loss, hasOthers: boolean, clock: Pick<Clock, "after">): Promise<void>;
+  online(loss: Loss, brokers: number, clock: Pick<Clock, "after">): Promise<void>;
 }
 
 interface HostState {
@@ -37,6 +35,8 @@ interface HostState {
 
 /** A broker tells a state that it has in far less. It may have none, if the host was never there. */
 const UNHEARD_MS = 5_000;
+/** The longest stay at a broker without the host, when none of them has it. */
+const LONGEST_STAY_MS = 30_000;
 
 /** Older states than the last one at the same broker are ignored, over all connections. */
 export function createPrimaryHost({
@@ -46,6 +46,17 @@ export function createPrimaryHost({
   if (primaryHost === null) return null;
   const newest = new Map<string, number>();
   let isOnline = false;
+  /** The brokers that were left without the host, since it was online last. */
+  let misses = 0;
+
+  /**
+   * The first round over the brokers looks for the host. Each later round waits for it, and is slower: a
+   * connection more is a death more for the other hosts.
+   */
+  function stayMs(brokers: number): number {
+    const rounds = Math.floor(misses / brokers);
+    return rounds === 0 ? 0 : Math.min(LONGEST_STAY_MS, UNHEARD_MS * 2 ** (rounds - 1));
+  }
 
   function begin(broker: string, onOffline: () => void): HostOnConnection {
     let known: boolean | null = null;
@@ -64,21 +75,36 @@ export function createPrimaryHost({
         if (wasOnline && !isOnline) onOffline();
         wake();
       },
-      async online(loss, hasOthers, clock) {
+      async online(loss, brokers, clock) {
+        const leave = new Error(`the primary host ${primaryHost} is not online at this broker`);
+        let isOver = stayMs(brokers) === 0;
         let isUnheard = false;
-        const cancel = clock.after(UNHEARD_MS, () => {
-          isUnheard = known === null;
-          wake();
-        });
+        const cancels = [
+          clock.after(stayMs(brokers), () => {
+            isOver = true;
+            wake();
+          }),
+          clock.after(UNHEARD_MS, () => {
+            isUnheard = true;
+            wake();
+          }),
+        ];
         const online = loss.orElse((done) => {
           wake = () => {
-            if (known === true) done();
-            else if (hasOthers && (known === false || isUnheard))
-              done(new Error(`the primary host ${primaryHost} is not online at this broker`));
+            if (known === true) {
+              misses = 0;
+              done();
+            } else if (brokers > 1 && isOver && (known === false || isUnheard)) {
+              misses += 1;
+              done(leave);
+            }
           };
           wake();
         });
-        await online.finally(cancel);
+        await online.finally(() => {
+          wake = () => {};
+          for (const cancel of cancels) cancel();
+        });
       },
     };
   }
@@ -100,62 +126,4 @@ function readState(payload: Uint8Array, isLegacy: boolean): HostState | null {
   return typeof online === "boolean" && typeof timestamp === "number"
     ? { isOnline: online, timestamp }
     : null;
-}
-
-/** Notices another gateway with the same group and node: it publishes a birth that is not ours. */
-export interface DuplicateNode {
-  /** A new connection. */
-  begin(client: MqttClient): void;
-  /** This birth of the node is ours. */
-  noteOwn(payload: Buffer): void;
-  /** A birth of the node has come from the broker. */
-  receiveBirth(payload: Buffer): void;
-  /** A death of the node has come: nobody else is there any more. */
-  receiveDeath(): void;
-  /** The problem as one sentence; null: there is no other gateway. */
-  problem(): string | null;
-}
-
-/** Of our births, those that may still be under way. */
-const KEPT_BIRTHS = 4;
-/** MQTT 5, Disconnect: another client has connected with our client id. */
-const SESSION_TAKEN_OVER = 0x8e;
-
-/**
- * @param node group and node, as people write them
- * @param onDuplicate another gateway was found, or has left
- */
-export function createDuplicateNode(
-  node: string,
-  log: Log,
-  onDuplicate: (active: boolean, text: string) => void,
-): DuplicateNode {
-  const found = `another gateway is the Sparkplug node ${node} at this broker: one of the two must have another mqtt.sparkplug.nodeId`;
-  let own: Buffer[] = [];
-  let isThere = false;
-
-  function set(active: boolean): void {
-    if (active === isThere) return;
-    isThere = active;
-    const text = active ? found : `no other gateway is the Sparkplug node ${node} any more`;
-    log.error({ active }, text);
-    onDuplicate(active, text);
-  }
-
-  return {
-    begin(client) {
-      own = [];
-      client.once("disconnect", ({ reasonCode }) => {
-        if (reasonCode === SESSION_TAKEN_OVER) set(true);
-      });
-    },
-    noteOwn(payload) {
-      own = [...own.slice(1 - KEPT_BIRTHS), payload];
-    },
-    receiveBirth(payload) {
-      if (!own.some((birth) => birth.equals(payload))) set(true);
-    },
-    receiveDeath: () => set(false),
-    problem: () => (isThere ? found : null),
-  };
 }

@@ -39,6 +39,8 @@ export interface RobotDevice {
   readonly device: Device;
   /** Whether its values are known to be true: it is born then, and dead otherwise. */
   isAlive(): boolean;
+  /** Whether nothing was ever received of it. */
+  isAwaited(): boolean;
   apply(change: RobotChange): void;
   /** The chain that the online list names, and what is known of it. */
   showChain(chainId: number, chain: Observed<TaskChain> | undefined): void;
@@ -100,6 +102,7 @@ export function createRobotDevice(named: NamedRobot, parts: DeviceParts): RobotD
   return {
     device,
     isAlive: () => quality === "good",
+    isAwaited: () => quality === "unknown",
     apply(change) {
       switch (change.kind) {
         case "robot":

@@ -4,7 +4,7 @@ import { type Loss, within } from "../client/client.ts";
 import type { LimitedClient } from "../client/limited-client.ts";
 import type { Device } from "./device.ts";
 import { encodePayload, type PayloadParts, type Sample } from "./payload.ts";
-import type { Plant, Touched } from "./plant.ts";
+import type { Plant } from "./plant.ts";
 import type { SparkplugTopics } from "./topics.ts";
 
 export interface SessionParts {
@@ -42,6 +42,8 @@ export interface SparkplugSession {
   birth(): Promise<void>;
   /** Births, deaths and data of what has changed. */
   flush(): Promise<void>;
+  /** Data of the node at once: they do not wait for births. */
+  sayNode(): void;
   /** Values of the past, of one device. Those of a device that is not born wait for its birth. */
   history(device: Device, samples: readonly Sample[]): void;
   /** Nothing is published any more: the death comes next. */
@@ -74,6 +76,7 @@ export function createSession({
   let isBirthDue = false;
   let isOver = false;
   let seq = 0;
+  const settling = createSettling(plant, clock);
 
   function publish(topic: string, parts: Pick<PayloadParts, "samples" | "isBirth">): Buffer {
     const payload = encodePayload({ atMs: clock.nowMs(), seq, ...parts });
@@ -94,13 +97,24 @@ export function createSession({
     publish(topics.device("DDEATH", device.id), { samples: [], isBirth: false });
   }
 
-  function say({ device, isAlive }: Touched): void {
-    if (!isAlive) bury(device);
-    else if (!born.has(device) || device.hasNew()) bear(device);
-    else if (device.hasChanged()) {
-      counts.data += 1;
-      publish(topics.device("DDATA", device.id), { samples: device.takeChanged(), isBirth: false });
+  function bearOrBury([device, isAlive]: [Device, () => boolean]): void {
+    if (!isAlive()) bury(device);
+    else if (!born.has(device) || device.hasNew()) {
+      settling.found();
+      bear(device);
     }
+  }
+
+  function sayChanged(device: Device): void {
+    if (!born.has(device) || !device.hasChanged()) return;
+    counts.data += 1;
+    publish(topics.device("DDATA", device.id), { samples: device.takeChanged(), isBirth: false });
+  }
+
+  function sayNode(): void {
+    if (isBirthDue || isOver || !node.device.hasChanged()) return;
+    counts.data += 1;
+    publish(topics.node("NDATA"), { samples: node.device.takeChanged(), isBirth: false });
   }
 
   function publishPast({ device, samples }: Past): void {
@@ -114,31 +128,8 @@ export function createSession({
     await each(due, publishPast);
   }
 
-  /** In time slices, and no faster than the broker reads. Ends early when a birth is due. */
-  async function each<T>(all: readonly T[], act: (one: T) => void): Promise<void> {
-    const slices = createTimeSlices();
-    const { stream } = client;
-    stream.cork();
-    try {
-      for (const one of all) {
-        const cause = loss.cause();
-        if (cause !== null) throw cause;
-        if (isBirthDue || isOver) return;
-        act(one);
-        const pause = slices.next();
-        if (pause === undefined && !stream.writableNeedDrain) continue;
-        stream.uncork();
-        try {
-          await pause;
-          if (stream.writableNeedDrain) await loss.orElse((done) => stream.once("drain", () => done()));
-        } finally {
-          stream.cork();
-        }
-      }
-    } finally {
-      stream.uncork();
-    }
-  }
+  const each = <T>(all: Iterable<T>, act: (one: T) => void) =>
+    inSlices(client, loss, all, act, () => isBirthDue || isOver);
 
   return {
     isBorn: () => isBorn && !isOver,
@@ -151,6 +142,7 @@ export function createSession({
     async birth() {
       if (isOver) return;
       isBirthDue = false;
+      settling.begin();
       counts.births += 1;
       const alive = new Set(plant.alive());
       // A host would go on showing what is born no more as it was.
@@ -163,18 +155,80 @@ export function createSession({
     },
     async flush() {
       if (isBirthDue || isOver) return;
-      if (node.device.hasChanged()) {
-        counts.data += 1;
-        publish(topics.node("NDATA"), { samples: node.device.takeChanged(), isBirth: false });
-      }
-      await each(plant.takeTouched(), say);
+      const touched = plant.takeTouched();
+      await each(touched, bearOrBury);
+      if (isBirthDue || isOver) return;
+      if (!settling.isOver()) return plant.touchAgain(touched);
+      sayNode();
+      await each(touched.keys(), sayChanged);
       if (held.length > 0) await publishHeld();
     },
+    sayNode,
     history(device, samples) {
       if (samples.length === 0) return;
-      if (born.has(device) && !isBirthDue) return publishPast({ device, samples });
+      if (born.has(device) && !isBirthDue && settling.isOver()) return publishPast({ device, samples });
       held.push({ device, samples });
       if (held.length > MOST_HELD) held.shift();
+    },
+  };
+}
+
+/** In time slices, and no faster than the broker reads, until `isEnded`. */
+async function inSlices<T>(
+  { stream }: LimitedClient,
+  loss: Loss,
+  all: Iterable<T>,
+  act: (one: T) => void,
+  isEnded: () => boolean,
+): Promise<void> {
+  const slices = createTimeSlices();
+  stream.cork();
+  try {
+    for (const one of all) {
+      const cause = loss.cause();
+      if (cause !== null) throw cause;
+      if (isEnded()) return;
+      act(one);
+      const pause = slices.next();
+      if (pause === undefined && !stream.writableNeedDrain) continue;
+      stream.uncork();
+      try {
+        await pause;
+        if (stream.writableNeedDrain) await loss.orElse((done) => stream.once("drain", () => done()));
+      } finally {
+        stream.cork();
+      }
+    }
+  } finally {
+    stream.uncork();
+  }
+}
+
+/** So long at most do data wait for robots that are found one after the other, as when the gateway starts. */
+const LONGEST_SETTLING_MS = 5_000;
+/** No device was born for so long: the last one was found. */
+const QUIET_MS = 500;
+
+/** After the first birth on a connection, data wait until the robots of the fleet are found and born. */
+function createSettling(plant: Plant, clock: Pick<Clock, "monotonicMs">) {
+  let beganMs: number | null = null;
+  let foundMs: number | null = null;
+  let isOver = false;
+  return {
+    /** The node is born. */
+    begin(): void {
+      beganMs ??= clock.monotonicMs();
+    },
+    /** One more device is born. */
+    found(): void {
+      foundMs = clock.monotonicMs();
+    },
+    isOver(): boolean {
+      if (isOver || beganMs === null) return isOver;
+      const nowMs = clock.monotonicMs();
+      const isQuiet = foundMs === null || nowMs - foundMs >= QUIET_MS;
+      isOver = (isQuiet && !plant.isIncomplete()) || nowMs - beganMs >= LONGEST_SETTLING_MS;
+      return isOver;
     },
   };
 }

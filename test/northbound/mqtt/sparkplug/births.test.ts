@@ -114,6 +114,28 @@ describe("births", () => {
     expect(host.values("r1").get("Battery/ChargePercent")).toMatchObject({ value: 72 });
   });
 
+  test("all births come before the first data, also if the fleet is found robot by robot", async () => {
+    const connection = await connect();
+    await write(connection, robotChange("r1"), robotChange("r2", "unknown"), batteryChange("r1", 70));
+    await write(connection, batteryChange("r1", 71));
+    await write(connection, robotChange("r2"), batteryChange("r1", 72));
+    await write(connection, batteryChange("r2", 50), robotChange("r3"));
+    await host.on("DDATA", "r2");
+    expect(host.seen.map(({ type, device }) => type + device)).toEqual([
+      ...["NBIRTH", "DBIRTHr1", "DBIRTHr2", "DBIRTHr3", "DDATAr1", "DDATAr2"],
+    ]);
+    expect(host.values("r1").get("Battery/ChargePercent")).toMatchObject({ value: 72 });
+  });
+
+  test("data do not wait for ever for a robot of which nothing comes", async () => {
+    const clock = createManualClock();
+    const connection = await connect({ clock });
+    await write(connection, robotChange("r1"), robotChange("r2", "unknown"));
+    await write(connection, batteryChange("r1", 71));
+    await clock.settle(6_000);
+    await host.on("DDATA", "r1");
+  });
+
   test("a conveyor that is found later is a new birth of the robot", async () => {
     const connection = await connect();
     await write(connection, robotChange("r1"));

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createSparkplugTopics } from "../../../../src/northbound/mqtt/sparkplug/topics.ts";
+import { sleep, systemClock } from "../../../../src/platform/clock.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
 import { newBroker } from "../link-harness.ts";
 import { haveMosquitto, type Mosquitto, startMosquitto } from "../mosquitto.ts";
@@ -129,6 +130,50 @@ describe.skipIf(!haveMosquitto)("at brokers of the plant", () => {
         return String(said);
       })
       .toContain("the primary host scada is not online at this broker");
+  });
+
+  test("a host that is offline at all brokers is waited for, at each a longer while", async () => {
+    const second = await startMosquitto();
+    cleanups.push(() => second.stop());
+    const other = await openHost(second.url);
+    cleanups.push(() => other.client.endAsync(true));
+    await say(host, false, 1);
+    await say(other, false, 1);
+    const clock = createManualClock();
+    const link = newNode({
+      options: { broker: external(first.url, second.url), protocolVersion: 5 },
+      sparkplug: { primaryHost: "scada" },
+      clock,
+    });
+    const stop = new AbortController();
+    cleanups.push(() => stop.abort());
+    const deaths = () => [...host.seen, ...other.seen].filter(({ type }) => type === "NDEATH").length;
+    /** Minutes of a link runner that connects again at once; resolves with the connections in each. */
+    const found: number[] = [];
+    const connecting = (async () => {
+      for (;;)
+        try {
+          return await link.connect(stop.signal);
+        } catch (error) {
+          if (stop.signal.aborted) throw error;
+        }
+    })();
+    connecting.catch(() => {});
+    for (let minute = 0; minute < 3; minute += 1) {
+      const before = deaths();
+      for (let second = 0; second < 60; second += 1) {
+        await clock.settle(1_000);
+        await sleep(systemClock, 10, stop.signal);
+      }
+      found.push(deaths() - before);
+    }
+    expect(found[0]).toBeLessThan(10);
+    expect(found.slice(1).every((each) => each <= 4)).toBe(true);
+    await say(other, true, 2);
+    await say(host, true, 2);
+    const connection = await connecting;
+    cleanups.push(() => connection[Symbol.asyncDispose]());
+    expect(link.whyNot?.()).toBeNull();
   });
 
   test("the state of before Sparkplug 3.0 is a word", async () => {
