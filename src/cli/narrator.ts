@@ -69,6 +69,8 @@ function eventText(event: FleetEvent, missions: ReadonlyMap<RobotId, MissionQueu
     }
     case "conveyor":
       return `conveyor ${event.to.index} ${word(event.to.operation)}, ${word(event.to.payload)}`;
+    case "battery":
+      return `battery ${word(event.to)} at ${event.chargePercent} %`;
     case "alarm":
       return `${alarmWords[event.to]}: ${event.alarm.text}`;
     case "command":

@@ -3,7 +3,7 @@ import type { Coded } from "./coded.ts";
 import type { CommandIdentity, CommandStage, Source } from "./command.ts";
 import type { MissionStateName } from "./mission.ts";
 import type { Outcome } from "./outcome.ts";
-import type { Conveyor, RobotId } from "./robot.ts";
+import type { BatteryStateName, Conveyor, RobotId } from "./robot.ts";
 
 /** Why a station's lease of a robot began, or ended. */
 export type LeaseReason =
@@ -53,6 +53,17 @@ type Happening =
       readonly atMs: number;
       readonly from: Conveyor | null;
       readonly to: Conveyor;
+    }
+  /** A battery charges, discharges or is full. A charge alone is no event. */
+  | {
+      readonly kind: "battery";
+      readonly eventId: string;
+      readonly robotId: RobotId;
+      readonly atMs: number;
+      readonly from: Coded<BatteryStateName>;
+      readonly to: Coded<BatteryStateName>;
+      /** The charge at that moment. */
+      readonly chargePercent: number;
     }
   /** An alarm was raised, has returned, or was acknowledged. `robotId` is "" if the alarm is of no robot. */
   | {

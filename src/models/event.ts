@@ -3,6 +3,7 @@ import { codeText } from "../domain/coded.ts";
 import { type CommandIdentity, commandId, type Source } from "../domain/command.ts";
 import type { FleetEvent } from "../domain/event.ts";
 import { missionStateNames } from "../domain/mission.ts";
+import { batteryStateNames } from "../domain/robot.ts";
 import { alarmModel, alarmOf } from "./alarm.ts";
 import { isoTime, jsonText, jsonTime } from "./json-text.ts";
 import { coded, protocol, robotId, sender, session, time } from "./parts.ts";
@@ -39,6 +40,13 @@ const conveyor = z.strictObject({
   index: z.int().min(0),
   from: conveyorModel.nullable(),
   to: conveyorModel,
+});
+
+const battery = z.strictObject({
+  ...common,
+  from: coded(batteryStateNames),
+  to: coded(batteryStateNames),
+  charge_percent: z.int(),
 });
 
 const alarm = z.strictObject({
@@ -106,6 +114,7 @@ const dropped = z.strictObject({
 export const eventModels = {
   mission,
   conveyor,
+  battery,
   alarm,
   command: commandEnded,
   lease,
@@ -159,6 +168,12 @@ function eventFields(event: Exclude<FleetEvent, CommandEvent>): Record<string, u
         index: event.to.index,
         from: event.from === null ? null : conveyorOf(event.from),
         to: conveyorOf(event.to),
+      };
+    case "battery":
+      return {
+        from: codeText(event.from),
+        to: codeText(event.to),
+        charge_percent: event.chargePercent,
       };
     case "alarm":
       // Every event has `robot_id` already, and a repeated key is no valid JSON.

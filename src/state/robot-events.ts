@@ -2,7 +2,7 @@ import { type Coded, codeText, sameCode } from "../domain/coded.ts";
 import type { FleetEvent } from "../domain/event.ts";
 import type { Mission, MissionQueue, MissionStateName } from "../domain/mission.ts";
 import type { Stamp } from "../domain/observed.ts";
-import type { Conveyor, RobotId } from "../domain/robot.ts";
+import type { Battery, Conveyor, RobotId } from "../domain/robot.ts";
 import { contentId } from "../platform/json.ts";
 
 /** A message with a robot's queue. */
@@ -112,6 +112,31 @@ function sameConveyor(a: Conveyor, b: Conveyor): boolean {
     sameCode(a.health, b.health) &&
     sameCode(a.installation, b.installation)
   );
+}
+
+/** A message with a robot's battery. */
+export interface NewBattery {
+  readonly robotId: RobotId;
+  readonly battery: Battery;
+  readonly stamp: Stamp;
+}
+
+/**
+ * The event between two messages of a robot's battery: it is in another state.
+ *
+ * @param before null for the first message of this run
+ */
+export function batteryEvents(
+  eventIds: EventIds,
+  { robotId, battery, stamp }: NewBattery,
+  before: Battery | null,
+  events: FleetEvent[],
+): void {
+  if (before === null || sameCode(before.state, battery.state)) return;
+  const { state: from } = before;
+  const { state: to, chargePercent } = battery;
+  const eventId = eventIds.of("battery", robotId, stamp, String(codeText(from)), String(codeText(to)));
+  events.push({ kind: "battery", eventId, robotId, atMs: stamp.receivedAtMs, from, to, chargePercent });
 }
 
 /** Makes ids of events: unique over all sessions of this gateway. */

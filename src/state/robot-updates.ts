@@ -17,7 +17,7 @@ import type {
   RobotRegistry,
   StreamRegistry,
 } from "./robot-entry.ts";
-import { conveyorEvents, type EventIds, missionEvents } from "./robot-events.ts";
+import { batteryEvents, conveyorEvents, type EventIds, missionEvents } from "./robot-events.ts";
 import { createRosterUpdates, type RosterUpdates } from "./roster-updates.ts";
 
 /**
@@ -60,13 +60,11 @@ export function createRobotUpdates({
   publishedBefore,
   log,
 }: RobotUpdateDependencies): RobotUpdates {
+  const entryOf = (robotId: string, nowMs: number, batch: OpenBatch) =>
+    robots.findOrAdd(robotId, (robot) => publisher.publishRobot(robot, nowMs, batch));
   const rosters = createRosterUpdates(robots, publisher, entryOf);
   let conveyorsRefused = 0;
   const impossible = createImpossibleWatch(log);
-
-  function entryOf(robotId: string, nowMs: number, batch: OpenBatch): RobotEntry | undefined {
-    return robots.findOrAdd(robotId, (robot) => publisher.publishRobot(robot, nowMs, batch));
-  }
 
   function onMission(update: UpdateOf<"mission">, nowMs: number, batch: OpenBatch): void {
     const robot = entryOf(update.robotId, nowMs, batch);
@@ -84,6 +82,7 @@ export function createRobotUpdates({
   function onBattery(update: UpdateOf<"battery">, nowMs: number, batch: OpenBatch): void {
     const robot = entryOf(update.robotId, nowMs, batch);
     if (robot === undefined) return;
+    batteryEvents(eventIds, update, robot.battery.received?.value ?? null, batch.events);
     streams.confirm(robot, robot.battery, update.stream, nowMs);
     robot.battery.received = { value: update.battery, stamp: update.stamp };
     impossible.evaluate(robot, robot.battery, impossibleBattery(update.battery), nowMs);
@@ -106,10 +105,7 @@ export function createRobotUpdates({
     conveyorEvents(eventIds, { ...update, before, published, after: value }, batch.events);
   }
 
-  /**
-   * A repeat proves that the held value is still the robot's. It is published only if that makes it good
-   * again.
-   */
+  /** A repeat proves the held value. It is published only if that makes it good again. */
   function onConfirmed(update: UpdateOf<"confirmed">, nowMs: number, batch: OpenBatch): void {
     const robot = robots.find(update.robotId);
     const cached = robot?.[update.aspect];
@@ -128,11 +124,9 @@ export function createRobotUpdates({
   function onStream(update: UpdateOf<"stream">, nowMs: number, batch: OpenBatch): void {
     const stream = streams.find(update.stream);
     if (stream === undefined) return;
-    if (update.state === "live") {
-      const wasSilent = nowMs - stream.provenAtMs > times.streamSilenceMs;
-      stream.provenAtMs = nowMs;
-      if (!wasSilent) return;
-    }
+    const wasSilent = nowMs - stream.provenAtMs > times.streamSilenceMs;
+    if (update.state === "live") stream.provenAtMs = nowMs;
+    if (update.state === "live" && !wasSilent) return;
     for (const [cached, robot] of stream.values) {
       // A new call of the same stream does not undo this: only the robot's own snapshot does.
       if (update.state !== "live") doubt(cached, nowMs + forgivenMs(update.state, times));

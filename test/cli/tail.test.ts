@@ -48,6 +48,10 @@ describe("an event as one line", () => {
       { ...base, kind: "conveyor", from: null, to: conveyor },
       "cart-01     conveyor 1 rolling, loaded, normal",
     ],
+    [
+      { ...base, kind: "battery", from: "STATE_CHARGING", to: "STATE_FULL", chargePercent: 100 },
+      "cart-01     battery full, was charging, at 100 %",
+    ],
     [alarmEvent("e", ""), "-           alarm ROBOT_LOST active: found (ROBOT_LOST-1)"],
     [
       {

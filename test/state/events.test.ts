@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { PublishedBefore } from "../../src/contracts/fleet-view.ts";
 import { codeText } from "../../src/domain/coded.ts";
 import type { FleetEvent } from "../../src/domain/event.ts";
+import type { BatteryStateName } from "../../src/domain/robot.ts";
 import type { FleetUpdate } from "../../src/domain/update.ts";
 import type { FleetState } from "../../src/state/fleet-state.ts";
 import { conveyor, conveyorsEvent, mission, missionEvent, stamp } from "../delivery/fleet-updates.ts";
@@ -24,6 +25,8 @@ function short(event: FleetEvent): string {
       return `${event.missionId} ${event.from && codeText(event.from)} → ${codeText(event.to)}`;
     case "conveyor":
       return `conveyor ${event.to.index}`;
+    case "battery":
+      return `${codeText(event.from)} → ${codeText(event.to)} at ${event.chargePercent}`;
     case "alarm":
       return event.alarm.code;
     case "command":
@@ -101,6 +104,21 @@ describe("mission events", () => {
     state.apply(unnamed(9));
     expect(eventsOf(unnamed(9))).toEqual([]);
     expect(eventsOf(unnamed(10))).toEqual(["m1 9 → 10"]);
+  });
+});
+
+describe("battery events", () => {
+  const battery = (name: BatteryStateName, chargePercent: number): FleetUpdate => ({
+    ...{ kind: "battery", robotId: "r1", stream: "b", stamp: stamp() },
+    battery: { chargePercent, state: name, chargeMethod: "CHARGE_METHOD_NONE" },
+  });
+
+  it("come when the state is another one, and for no charge alone", () => {
+    expect(eventsOf(battery("STATE_DISCHARGING", 20))).toEqual([]);
+    expect(eventsOf(battery("STATE_DISCHARGING", 19))).toEqual([]);
+    expect(eventsOf(battery("STATE_CHARGING", 19))).toEqual(["STATE_DISCHARGING → STATE_CHARGING at 19"]);
+    expect(eventsOf(battery("STATE_CHARGING", 99))).toEqual([]);
+    expect(eventsOf(battery("STATE_FULL", 100))).toEqual(["STATE_CHARGING → STATE_FULL at 100"]);
   });
 });
 

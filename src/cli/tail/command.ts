@@ -78,7 +78,7 @@ interface Options extends ControlOptions {
 }
 
 /** The values of `kinds` of `GET /api/v1/tail`. */
-const kinds = ["mission", "alarm", "command", "conveyor", "lease", "hold", "dropped", "state"];
+const kinds = ["mission", "alarm", "command", "conveyor", "battery", "lease", "hold", "dropped", "state"];
 const AGAIN_MS = 1_000;
 
 const help = `
@@ -178,6 +178,8 @@ function eventText(event: JsonObject): string {
       return `${textOf(event, "mission_id")} ${to}${from === "" ? "" : `, was ${from}`}${byCommand(event)}`;
     case "conveyor":
       return conveyorText(objectOf(event, "to"));
+    case "battery":
+      return `${to}, was ${from}, at ${numberOf(event, "charge_percent")} %`;
     case "alarm":
       return `${textOf(event, "code")} ${to}: ${textOf(event, "text")} (${textOf(event, "id")})`;
     case "command":

@@ -70,6 +70,12 @@ function textOfKind(kind: StreamEvent["kind"], event: Fields): string {
       return missionText(event, to);
     case "conveyor":
       return conveyorText(objectOf(event.to));
+    case "battery":
+      return say("events.battery", {
+        to,
+        from: coded(event, "from", "STATE_"),
+        charge: Number(event.charge_percent),
+      });
     case "alarm":
       return say("events.alarm", { alarm: word(textOf(event, "code")), to, text: textOf(event, "text") });
     case "command":

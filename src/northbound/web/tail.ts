@@ -19,6 +19,7 @@ const tailKinds = [
   "alarm",
   "command",
   "conveyor",
+  "battery",
   "lease",
   "hold",
   "dropped",

@@ -179,6 +179,14 @@ const events: readonly FleetEvent[] = [
     from: { ...conveyor, payload: "PAYLOAD_STATE_EMPTY" },
     to: conveyor,
   },
+  {
+    ...common,
+    kind: "battery",
+    eventId: "e-9",
+    from: "STATE_DISCHARGING",
+    to: "STATE_CHARGING",
+    chargePercent: 23,
+  },
   { ...common, kind: "alarm", eventId: "e-3", from: "inactive", to: "active", alarm },
   {
     ...common,

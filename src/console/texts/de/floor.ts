@@ -161,6 +161,7 @@ export const robot = {
   "events.jump": "Sprung",
   "events.historical": "nachgetragen",
   "events.both": "Sprung, nachgetragen",
+  "events.battery": "{to}, war {from}, bei {charge} %",
   "events.alarm": "{alarm} {to}: {text}",
   "events.lease": "{to}: Station {station} für {user} ({reason})",
   "events.hold": "{to}: {user}",

@@ -160,6 +160,7 @@ export const robot = {
   "events.jump": "jump",
   "events.historical": "historical",
   "events.both": "jump, historical",
+  "events.battery": "{to}, was {from}, at {charge} %",
   "events.alarm": "{alarm} {to}: {text}",
   "events.lease": "{to}: station {station} for {user} ({reason})",
   "events.hold": "{to}: {user}",

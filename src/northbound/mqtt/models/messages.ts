@@ -59,6 +59,7 @@ function eventChannel(summary: string, messages: Channel["messages"]): Omit<Chan
 const ofRobots = {
   event_mission: events.mission,
   event_conveyor: events.conveyor,
+  event_battery: events.battery,
   event_alarm: events.alarm,
   event_command: events.command,
   event_lease: events.lease,

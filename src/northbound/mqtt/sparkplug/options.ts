@@ -36,5 +36,6 @@ export function sparkplugSender(groupId: string): string {
 export const storedKinds: ReadonlySet<FleetEvent["kind"]> = new Set([
   "mission",
   "conveyor",
+  "battery",
   "alarm",
 ] as const);

@@ -147,7 +147,7 @@ export function createRobotDevice(named: NamedRobot, parts: DeviceParts): RobotD
       chain.show({ id: chainId, status }, both, timeOf(listed));
     },
     tick: position.tick,
-    past: (event) => pastOf(event, mission, conveyors, alarms),
+    past: (event) => pastOf(event, { mission, battery, conveyors, alarms }),
   };
 }
 
@@ -173,12 +173,15 @@ function showMission(
   group.show(values, observed.quality, timeOf(observed));
 }
 
-function pastOf(
-  event: FleetEvent,
-  mission: MetricGroup<keyof typeof missionMetrics>,
-  conveyors: ReadonlyMap<number, ConveyorGroup>,
-  alarms: AlarmMetrics,
-): readonly Sample[] {
+/** The metrics of which events say what they were. */
+interface PastGroups {
+  readonly mission: MetricGroup<keyof typeof missionMetrics>;
+  readonly battery: MetricGroup<keyof typeof batteryMetrics>;
+  readonly conveyors: ReadonlyMap<number, ConveyorGroup>;
+  readonly alarms: AlarmMetrics;
+}
+
+function pastOf(event: FleetEvent, { mission, battery, conveyors, alarms }: PastGroups): readonly Sample[] {
   const { atMs } = event;
   switch (event.kind) {
     case "mission": {
@@ -187,6 +190,10 @@ function pastOf(
     }
     case "conveyor":
       return conveyors.get(event.to.index)?.past(flatConveyor(event.to), atMs) ?? [];
+    case "battery": {
+      const { to, chargePercent } = event;
+      return battery.past({ chargePercent, state: codeText(to), isCharging: to === "STATE_CHARGING" }, atMs);
+    }
     case "alarm":
       return event.to === "acknowledged" ? [] : alarms.past(event.alarm.code, event.to === "active", atMs);
     default:

@@ -77,7 +77,7 @@ export const tick = z.strictObject({
 
 /** Something that happened once, as MQTT publishes it. */
 export const event = z.looseObject({
-  kind: z.enum(["mission", "conveyor", "alarm", "command", "lease", "hold", "dropped"]),
+  kind: z.enum(["mission", "conveyor", "battery", "alarm", "command", "lease", "hold", "dropped"]),
   event_id: z.string(),
   robot_id: robotId.describe("Empty: it concerns no single robot."),
   at: time,

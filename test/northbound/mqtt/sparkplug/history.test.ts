@@ -54,6 +54,23 @@ test("stored events come after the births, in order, with their own times, and c
   expect(host.values("r1").get("Mission/State")?.value).toBe("STATE_RUNNING");
 });
 
+test("a battery that began to charge meanwhile is history too", async () => {
+  const connection = await connected();
+  const events: FleetEvent[] = [
+    {
+      ...{ kind: "battery", eventId: "e1", robotId: "r1", atMs: AT, chargePercent: 12, historical: true },
+      ...{ from: "STATE_DISCHARGING", to: "STATE_CHARGING" },
+    },
+  ];
+  await connection.write({ changes: [robotChange("r1")], events });
+  await host.receive(() => past().length === 1);
+  expect(past()[0]?.metrics.map(({ value, atMs }) => [value, atMs])).toEqual([
+    [12, AT],
+    ["STATE_CHARGING", AT],
+    [true, AT],
+  ]);
+});
+
 test("those of a robot that is dead wait for its birth", async () => {
   const connection = await connected();
   const changes = [robotChange("r1", "offline"), robotChange("r2")];
