@@ -49,28 +49,32 @@ const LENGTH_BYTES = 2;
 /**
  * A message of QoS 0 as bytes, in half the time of mqtt.js and mqtt-packet (README.md here).
  *
- * @param expirySeconds when the broker forgets it; null: never, and MQTT 3.1.1
+ * @param expirySeconds when the broker forgets it; null: never
+ * @param hasProperties with MQTT 5
  */
 export function statePacket(
   topic: string,
-  payload: string,
+  payload: string | Buffer,
   expirySeconds: number | null,
   isRetained = true,
+  hasProperties = expirySeconds !== null,
 ): Buffer {
   const topicBytes = Buffer.byteLength(topic);
-  const propertyBytes = expirySeconds === null ? 0 : 1 + EXPIRY_BYTES;
+  const expiryBytes = expirySeconds === null ? 0 : EXPIRY_BYTES;
+  const propertyBytes = hasProperties ? 1 + expiryBytes : 0;
   const length = LENGTH_BYTES + topicBytes + propertyBytes + Buffer.byteLength(payload);
   const packet = Buffer.allocUnsafe(1 + varintBytes(length) + length);
   packet[0] = isRetained ? PUBLISH | RETAIN : PUBLISH;
   let at = writeVarint(packet, length, 1);
   at = packet.writeUInt16BE(topicBytes, at);
   at += packet.write(topic, at);
+  if (hasProperties) at = packet.writeUInt8(expiryBytes, at);
   if (expirySeconds !== null) {
-    at = packet.writeUInt8(EXPIRY_BYTES, at);
     at = packet.writeUInt8(MESSAGE_EXPIRY, at);
     at = packet.writeUInt32BE(expirySeconds, at);
   }
-  packet.write(payload, at);
+  if (typeof payload === "string") packet.write(payload, at);
+  else packet.set(payload, at);
   return packet;
 }
 
@@ -201,15 +205,23 @@ export class LimitedClient extends mqtt.MqttClient {
 
   /** Publishes retained state of QoS 0 at a fraction of the cost of `publish`. */
   publishState(topic: string, payload: string, expirySeconds: number | null): void {
-    if (this.#waiting.length > 0) {
-      const properties = expirySeconds === null ? {} : { messageExpiryInterval: expirySeconds };
-      this.publish(topic, payload, { qos: 0, retain: true, properties });
-      return;
-    }
+    const properties = expirySeconds === null ? {} : { messageExpiryInterval: expirySeconds };
+    if (this.#waiting.length > 0) this.publish(topic, payload, { qos: 0, retain: true, properties });
+    else this.#write(topic, payload, expirySeconds, true);
+  }
+
+  /** Publishes a message of QoS 0 that is not retained, as cheaply. */
+  publishData(topic: string, payload: Buffer): void {
+    if (this.#waiting.length > 0) this.publish(topic, payload, { qos: 0, retain: false });
+    else this.#write(topic, payload, null, false);
+  }
+
+  #write(topic: string, payload: string | Buffer, expirySeconds: number | null, retain: boolean): void {
     if (!this.stream.writable) return;
-    const packet = statePacket(topic, payload, expirySeconds, this.#limits.retainAvailable);
-    if (packet.length > this.#limits.maximumPacketSize)
-      this.#leaveOut(topic, payload, { qos: 0, retain: true }, () => {});
+    const { retainAvailable, maximumPacketSize } = this.#limits;
+    const hasProperties = this.options.protocolVersion === 5;
+    const packet = statePacket(topic, payload, expirySeconds, retain && retainAvailable, hasProperties);
+    if (packet.length > maximumPacketSize) this.#leaveOut(topic, payload, { qos: 0, retain }, () => {});
     else this.stream.write(packet);
   }
 

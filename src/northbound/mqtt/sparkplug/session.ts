@@ -70,7 +70,8 @@ export function createSession({
   onBirth,
 }: SessionParts): SparkplugSession {
   const { node } = plant;
-  const born = new Set<Device>();
+  /** The devices that are born, each with the topic of its data. */
+  const born = new Map<Device, string>();
   let held: Past[] = [];
   let isBorn = false;
   let isBirthDue = false;
@@ -81,13 +82,13 @@ export function createSession({
   function publish(topic: string, parts: Pick<PayloadParts, "samples" | "isBirth">): Buffer {
     const payload = encodePayload({ atMs: clock.nowMs(), seq, ...parts });
     seq = (seq + 1) % SEQUENCE_NUMBERS;
-    client.publish(topic, payload, { qos: 0, retain: false });
+    client.publishData(topic, payload);
     return payload;
   }
 
   function bear(device: Device): void {
     counts.deviceBirths += 1;
-    born.add(device);
+    born.set(device, topics.device("DDATA", device.id));
     publish(topics.device("DBIRTH", device.id), { samples: device.birth(), isBirth: true });
   }
 
@@ -95,6 +96,10 @@ export function createSession({
     if (!born.delete(device)) return;
     counts.deviceDeaths += 1;
     publish(topics.device("DDEATH", device.id), { samples: [], isBirth: false });
+  }
+
+  function isToBearOrBury([device, isAlive]: [Device, () => boolean]): boolean {
+    return isAlive() ? !born.has(device) || device.hasNew() : born.has(device);
   }
 
   function bearOrBury([device, isAlive]: [Device, () => boolean]): void {
@@ -106,9 +111,10 @@ export function createSession({
   }
 
   function sayChanged(device: Device): void {
-    if (!born.has(device) || !device.hasChanged()) return;
+    const topic = born.get(device);
+    if (topic === undefined || !device.hasChanged()) return;
     counts.data += 1;
-    publish(topics.device("DDATA", device.id), { samples: device.takeChanged(), isBirth: false });
+    publish(topic, { samples: device.takeChanged(), isBirth: false });
   }
 
   function sayNode(): void {
@@ -146,7 +152,7 @@ export function createSession({
       counts.births += 1;
       const alive = new Set(plant.alive());
       // A host would go on showing what is born no more as it was.
-      for (const device of born) if (!alive.has(device)) bury(device);
+      for (const device of born.keys()) if (!alive.has(device)) bury(device);
       born.clear();
       seq = 0;
       onBirth(publish(topics.node("NBIRTH"), { samples: node.device.birth(), isBirth: true }));
@@ -156,7 +162,7 @@ export function createSession({
     async flush() {
       if (isBirthDue || isOver) return;
       const touched = plant.takeTouched();
-      await each(touched, bearOrBury);
+      if ([...touched].some(isToBearOrBury)) await each(touched, bearOrBury);
       if (isBirthDue || isOver) return;
       if (!settling.isOver()) return plant.touchAgain(touched);
       sayNode();

@@ -7,7 +7,7 @@ import { statePacket } from "../../../../src/northbound/mqtt/client/limited-clie
 const lengths = [0, 1, 100, 121, 122, 16_377, 16_378, 16_383, 2_097_145, 2_097_146];
 const topic = "a/ß";
 
-describe("a retained message of QoS 0", () => {
+describe("a message of QoS 0", () => {
   it("is what mqtt-packet makes of it, for both versions", () => {
     const message = fc.tuple(
       fc.string({ unit: "grapheme", minLength: 1 }),
@@ -28,4 +28,9 @@ function expectSame(name: string, payload: string, expirySeconds: number): void 
   const properties = { messageExpiryInterval: expirySeconds };
   const withExpiry = generate({ ...packet, properties }, { protocolVersion: 5 });
   expect(statePacket(name, payload, expirySeconds).equals(withExpiry)).toBe(true);
+  const bytes = Buffer.from(payload);
+  for (const protocolVersion of [4, 5] as const) {
+    const data = generate({ ...packet, payload: bytes, retain: false }, { protocolVersion });
+    expect(statePacket(name, bytes, null, false, protocolVersion === 5).equals(data)).toBe(true);
+  }
 }

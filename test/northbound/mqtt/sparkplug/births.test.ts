@@ -202,7 +202,7 @@ describe("what is true", () => {
     const plant = createPlant({ options: sparkplugOptions, facts, clock });
     const published: string[] = [];
     const client = Object.assign(new EventEmitter(), {
-      publish: (topic: string) => void published.push(topic),
+      publishData: (topic: string) => void published.push(topic),
       stream: new PassThrough(),
     }) as unknown as LimitedClient;
     const session = createSession({
