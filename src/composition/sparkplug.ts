@@ -36,6 +36,7 @@ export function sparkplug(
     facts: {
       ...{ version, builtAt: surroundings.builtAt ?? null },
       ...{ health: health.now, fleetLinkUp: () => fleetLink.now().isUp },
+      permitOf: commands.dispatcher.permits.permitOf,
     },
     commander: commands.intakeOf("sparkplug"),
     tables: stores.tables,

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Permits } from "../../../contracts/stations.ts";
 import type { Health } from "../../../platform/component.ts";
 import { createDevice, type Device, type DeviceParts } from "./device.ts";
 import { addGroup } from "./metric-group.ts";
@@ -7,7 +8,7 @@ import { robotModels } from "./robot-metrics.ts";
 import { stationModels } from "./station.ts";
 
 /** The gateway's own values, read when they are shown. */
-export interface GatewayFacts {
+export interface GatewayFacts extends Permits {
   readonly version: string;
   /** When the program was built, by which the clock is judged; null: not known. */
   readonly builtAt: Date | null;

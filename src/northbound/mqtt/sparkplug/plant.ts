@@ -6,7 +6,7 @@ import { createAliases, type Device, type DeviceParts } from "./device.ts";
 import { createNodeDevice, type GatewayFacts, type NodeDevice } from "./node.ts";
 import type { NamedRobot, SparkplugOptions } from "./options.ts";
 import { createRobotDevice, type RobotChange, type RobotDevice } from "./robot.ts";
-import { createStationDevice, type StationDevice } from "./station.ts";
+import { createStationDevice, type StationDevice, type StationSources } from "./station.ts";
 
 /** Devices that were changed, each with whether it should be born. */
 export type Touched = Map<Device, () => boolean>;
@@ -77,7 +77,9 @@ export function createPlant({ options, facts, clock }: PlantParts): Plant {
     for (const robotId of chains.set(chainId, chain)) robots.get(robotId)?.showChain(chainId, chain);
   }
 
-  const stations = createStations(named, parts, (device) => touched.set(device, () => false));
+  const stations = createStations({ named, permitOf: facts.permitOf }, parts, (device) =>
+    touched.set(device, () => false),
+  );
   const node = createNodeDevice(facts, { takeAlias, clock, onChange() {} });
   return {
     node,
@@ -105,6 +107,7 @@ export function createPlant({ options, facts, clock }: PlantParts): Plant {
     tick() {
       node.lookAtLink();
       for (const robot of robots.values()) robot.tick();
+      stations.tick();
     },
     alive: () => [
       ...stations.devices(),
@@ -128,20 +131,23 @@ export function createPlant({ options, facts, clock }: PlantParts): Plant {
 
 /** @param onRemoved the device should be dead */
 function createStations(
-  named: (robotId: RobotId) => NamedRobot,
+  sources: StationSources,
   parts: (isAlive: () => boolean) => DeviceParts,
   onRemoved: (device: Device) => void,
 ) {
   const stations = new Map<string, StationDevice>();
   return {
     get: (name: string) => stations.get(name),
+    tick(): void {
+      for (const station of stations.values()) station.tick();
+    },
     devices: () => Array.from(stations.values(), ({ device }) => device),
     of(name: string): StationDevice {
       const known = stations.get(name);
       if (known !== undefined) return known;
       const made: StationDevice = createStationDevice(
         name,
-        named,
+        sources,
         parts(() => stations.get(name) === made),
       );
       stations.set(name, made);

@@ -1,8 +1,9 @@
+import type { Permits } from "../../../contracts/stations.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import { isValidSight, type StationConveyor } from "../../../domain/station-sight.ts";
 import type { VisibleStation } from "../../../domain/station-visits.ts";
 import { createDevice, type Device, type DeviceParts } from "./device.ts";
-import { type AlarmMetrics, addAlarms, addGroup } from "./metric-group.ts";
+import { type AlarmMetrics, addAlarms, addGroup, type MetricGroup } from "./metric-group.ts";
 import type { NamedRobot } from "./options.ts";
 import type { MetricModel } from "./payload.ts";
 import { stationDeviceId } from "./topics.ts";
@@ -12,6 +13,14 @@ export interface StationDevice {
   readonly device: Device;
   readonly alarms: AlarmMetrics;
   show(shown: VisibleStation): void;
+  /** Shows the permit as it is now: it lapses with time. Call it about once a second. */
+  tick(): void;
+}
+
+/** What a station asks for. */
+export interface StationSources extends Permits {
+  /** What the configuration says of a robot. */
+  named(robotId: RobotId): NamedRobot;
 }
 
 /** Conveyors with a higher index are not shown, as on OPC UA. */
@@ -24,6 +33,9 @@ const integer = (name: string) => ({ name, type: "Int32" }) as const;
 const seconds = (name: string) => ({ name, type: "Double" }) as const;
 
 const validMetrics = { valid: truth("Valid") };
+
+/** Of a station that requires a permit. */
+const permitMetrics = { permitted: truth("Permitted"), reason: text("NotPermittedReason") };
 
 const hereMetrics = {
   robotHere: truth("RobotHere"),
@@ -59,10 +71,9 @@ export const stationModels: readonly MetricModel[] = [
   counterMetrics,
 ].flatMap((models) => Object.values<MetricModel>(models));
 
-/** @param named what the configuration says of a robot */
 export function createStationDevice(
   name: string,
-  named: (robotId: RobotId) => NamedRobot,
+  { named, permitOf }: StationSources,
   parts: DeviceParts,
 ): StationDevice {
   const device = createDevice(stationDeviceId(name), parts);
@@ -72,7 +83,15 @@ export function createStationDevice(
   const next = addGroup(device, nextMetrics);
   const counted = addGroup(device, counterMetrics);
   const alarms = addAlarms(device, parts);
+  let permit: MetricGroup<keyof typeof permitMetrics> | null = null;
 
+  function tick(): void {
+    const { isRequired, isGiven, reason } = permitOf(name);
+    if (isRequired) permit ??= addGroup(device, permitMetrics);
+    permit?.show({ permitted: isGiven, reason }, "good", parts.clock.nowMs());
+  }
+
+  tick();
   const namesOf = (robotId: RobotId | undefined) => {
     const robot = robotId === undefined ? null : named(robotId);
     return { number: robot?.number ?? 0, text: robot?.alias ?? robotId ?? "" };
@@ -81,6 +100,7 @@ export function createStationDevice(
   return {
     device,
     alarms,
+    tick,
     show({ sight, counters }) {
       const atMs = parts.clock.nowMs();
       const robot = namesOf(sight.here?.robotId);

@@ -3,6 +3,8 @@ import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Connection } from "../../../../src/contracts/link.ts";
 import type { StateChange } from "../../../../src/domain/change.ts";
+import { unknownSight } from "../../../../src/domain/station-sight.ts";
+import { noCounters } from "../../../../src/domain/station-visits.ts";
 import type { EmbeddedBroker } from "../../../../src/northbound/mqtt/broker/broker.ts";
 import type { LimitedClient } from "../../../../src/northbound/mqtt/client/limited-client.ts";
 import { watchLoss } from "../../../../src/northbound/mqtt/connection.ts";
@@ -18,6 +20,7 @@ import {
   type Host,
   type NodeChanges,
   newNode,
+  noPermit,
   openHost,
   placeChange,
   robotChange,
@@ -149,6 +152,21 @@ describe("births", () => {
     expect(host.seen.some(({ type }) => type === "DDEATH")).toBe(false);
   });
 
+  test("a station that requires a permit shows whether it is given, and why not", async () => {
+    const clock = createManualClock();
+    let reason = "the heartbeat stands still";
+    const permitOf = () => ({ isRequired: true, isGiven: reason === "", reason });
+    const shown = { sight: unknownSight, counters: noCounters(0) };
+    await write(await connect({ clock, permitOf }), { kind: "station", station: "packing", shown });
+    await host.on("DBIRTH", "station:packing");
+    const value = (name: string) => host.values("station:packing").get(name)?.value;
+    expect([value("Permitted"), value("NotPermittedReason")]).toEqual([false, "the heartbeat stands still"]);
+    reason = "";
+    await clock.settle(6_000);
+    await host.on("DDATA", "station:packing");
+    expect([value("Permitted"), value("NotPermittedReason")]).toEqual([true, ""]);
+  });
+
   test("data have the alias and no name, and only what has changed", async () => {
     const connection = await connect();
     await write(connection, robotChange("r1"), batteryChange("r1", 70));
@@ -198,7 +216,13 @@ describe("what is true", () => {
   test("a robot that is lost while a rebirth is due is dead before the node is born again", async () => {
     const topics = createSparkplugTopics(sparkplugOptions);
     const clock = createManualClock();
-    const facts = { version: "1", builtAt: null, health: () => ({}), fleetLinkUp: () => true };
+    const facts = {
+      version: "1",
+      builtAt: null,
+      health: () => ({}),
+      fleetLinkUp: () => true,
+      permitOf: noPermit,
+    };
     const plant = createPlant({ options: sparkplugOptions, facts, clock });
     const published: string[] = [];
     const client = Object.assign(new EventEmitter(), {

@@ -78,6 +78,16 @@ test("the same id again is the same command, and is answered each time", async (
   expect(commander.commands).toHaveLength(1);
 });
 
+test("a birth repeats the newest answer with the time of that answer", async () => {
+  const { send, answer } = await born(true);
+  await send({ id: "q1", ...drive });
+  await answer("q1");
+  const first = host.values("").get("Commands/Answer");
+  await host.askRebirth();
+  await host.receive(() => host.seen.filter(({ type }) => type === "NBIRTH").length === 2);
+  expect(host.values("").get("Commands/Answer")).toMatchObject({ value: first?.value, atMs: first?.atMs });
+});
+
 test("commands are refused unless configured", async () => {
   const { commander, send, answer } = await born(false);
   await send({ id: "q1", ...drive });

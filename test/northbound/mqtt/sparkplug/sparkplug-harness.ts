@@ -2,6 +2,7 @@ import mqtt, { type IPublishPacket, type MqttClient } from "mqtt";
 import { get } from "sparkplug-payload";
 import messages from "sparkplug-payload/lib/sparkplugPayloadProto.js";
 import type { Commander } from "../../../../src/contracts/commander.ts";
+import type { Permits } from "../../../../src/contracts/stations.ts";
 import type { StateChange } from "../../../../src/domain/change.ts";
 import type { Quality } from "../../../../src/domain/observed.ts";
 import type { Leadership } from "../../../../src/northbound/mqtt/leadership.ts";
@@ -44,7 +45,10 @@ export interface NodeChanges {
   readonly commander?: Pick<Commander, "submit">;
   readonly onDuplicate?: (active: boolean, text: string) => void;
   readonly leadership?: Leadership | null;
+  readonly permitOf?: Permits["permitOf"];
 }
+
+export const noPermit: Permits["permitOf"] = () => ({ isRequired: false, isGiven: true, reason: "" });
 
 /** An edge node of which each test says what is special to it. */
 export function newNode({
@@ -56,6 +60,7 @@ export function newNode({
   commander = recordingCommander(),
   onDuplicate = () => {},
   leadership = null,
+  permitOf = noPermit,
 }: NodeChanges = {}): SparkplugLink {
   return createSparkplugLink(
     mqttOptions(options),
@@ -66,6 +71,7 @@ export function newNode({
         builtAt: null,
         health: () => ({ fleet: { state: "up" } }),
         fleetLinkUp: () => true,
+        permitOf,
       },
       ...{
         commander,
