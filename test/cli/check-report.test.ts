@@ -54,6 +54,23 @@ describe("what check says of a valid configuration", () => {
     expect(await report(minimal)).not.toContain("Cluster");
   });
 
+  it("says what is born where with Sparkplug, and what waits for what", async () => {
+    const text =
+      await report(`${minimal}mqtt: { broker: "mqtt://10.0.0.1", fallbackBrokers: ["mqtt://10.0.0.2"],
+  sparkplug: { groupId: plant1, nodeId: edge, primaryHost: scada, json: false, commands: true } }
+`);
+    expect(text).toMatch(
+      /^Sparkplug\n {2}edge node edge of group plant1, a device for each robot and station$/m,
+    );
+    expect(text).toMatch(
+      /^ {2}at 10\.0\.0\.1 \(mqtt\.broker\), then 10\.0\.0\.2 .*, as client .*-sparkplug$/m,
+    );
+    expect(text).toMatch(/^ {2}instead of the JSON topics/m);
+    expect(text).toMatch(/^ {2}births wait for the primary host scada$/m);
+    expect(text).toMatch(/^ {2}commands come from sparkplug:plant1: every client that may write NCMD/m);
+    expect(await report(minimal)).not.toContain("Sparkplug");
+  });
+
   it("says which source may send which commands", async () => {
     const text = await report(
       `${minimal}rights: [{ source: { protocol: cli, name: "*" }, role: operator, operations: [UpdateMission, GetMap] }]\n`,

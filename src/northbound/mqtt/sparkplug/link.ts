@@ -16,7 +16,7 @@ import { createNodeCommands } from "./commands.ts";
 import { openNodeConnection } from "./connection.ts";
 import { createDuplicateNode } from "./duplicate-node.ts";
 import type { GatewayFacts } from "./node.ts";
-import type { SparkplugOptions } from "./options.ts";
+import { type SparkplugOptions, sparkplugClientId } from "./options.ts";
 import { createPlant } from "./plant.ts";
 import { createPrimaryHost } from "./primary-host.ts";
 import { deathPayload, noCounts } from "./session.ts";
@@ -52,7 +52,7 @@ export function createSparkplugLink(
   { facts, commander, openBroker, tables, leadership, onDuplicate, clock, log }: SparkplugLinkParts,
 ): SparkplugLink {
   const { groupId, nodeId, primaryHost } = sparkplug;
-  const own = { ...options, clientId: `${options.clientId}-sparkplug` };
+  const own = { ...options, clientId: sparkplugClientId(options.clientId) };
   const topics = createSparkplugTopics(sparkplug);
   const plant = createPlant({ options: sparkplug, facts, clock });
   const bdSeqs = createBdSeq(sparkplug, tables);

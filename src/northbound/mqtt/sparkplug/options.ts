@@ -25,6 +25,11 @@ export interface SparkplugOptions {
   readonly robots: Live<readonly NamedRobot[]>;
 }
 
+/** The edge node has a connection of its own, beside that of the JSON topics. */
+export function sparkplugClientId(clientId: string): string {
+  return `${clientId}-sparkplug`;
+}
+
 /**
  * The sender of all commands from hosts, in rights, log and audit: nobody knows which host has published one.
  */
