@@ -14,6 +14,7 @@ import { silentLog as log } from "../../src/platform/log.ts";
 import { createRunningTime } from "../../src/platform/running-time.ts";
 import { recordOf } from "../../test/cluster/ended-record.ts";
 import type { TestEtcd } from "../../test/cluster/etcd-harness.ts";
+import { noDisk } from "../../test/cluster/no-disk.ts";
 import type { ClusterBench } from "./open.ts";
 
 /** What a journal on three members of etcd has taken for a while, and how much etcd has kept of it. */
@@ -79,9 +80,8 @@ export async function measureJournal(bench: ClusterBench, seconds: number): Prom
 async function openJournal(etcd: TestEtcd, ended: AbortSignal): Promise<Journal> {
   const client = etcd.client();
   const store = createEtcdStore({ client, prefix: PREFIX, clock, log });
-  const seen = { before: null, isLost: () => false, note() {}, lose() {} };
   const times = protocolTimes(TIMES);
-  const mirror = createMirror({ store, clock, retryMs: times.retryMs, seen });
+  const mirror = createMirror({ store, clock, retryMs: times.retryMs, disk: noDisk });
   await store.commit({ guard: [], parts: [{ when: [], puts: [{ key: LEADER_KEY, value: "{}" }] }] });
   const read = await store.read(LEADER_KEY);
   if (read === null) throw new Error("etcd does not answer");

@@ -3,7 +3,7 @@ import { type ClusterOptions, keyPrefix } from "../cluster/options.ts";
 import { createSharedClients } from "../cluster/protocol/clients.ts";
 import { fenceCommand } from "../cluster/protocol/fence.ts";
 import { createMember, type Member } from "../cluster/protocol/member.ts";
-import type { SeenMark } from "../cluster/protocol/mirror.ts";
+import type { DiskMirror } from "../cluster/protocol/mirror.ts";
 import { decode, LEADER_KEY, LEFT_KEY, type LeftRecord } from "../cluster/protocol/records.ts";
 import { createSharedTables, type MemberTables } from "../cluster/protocol/shared-tables.ts";
 import { type ProtocolTimes, protocolTimes } from "../cluster/protocol/times.ts";
@@ -77,8 +77,8 @@ export interface ClusterParts {
   readonly sessionId: string;
   /** Events wait in it for the broker; null: there is none. */
   readonly events: Pick<Outbox, "length" | "leaveBefore"> | null;
-  /** What this box has seen of the store. */
-  readonly seen: SeenMark;
+  /** What this box has of the store on its disk. */
+  readonly disk: DiskMirror;
   /** Those of this box. */
   readonly tables: WriteBehind;
   /** There is a session to the service. */
@@ -129,7 +129,7 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
     identity: { member: options.member, process: sessionId },
     readStart: startIn,
     canRead: (change) => canReadRecord(change) && canReadTickets(change),
-    seen: parts.seen,
+    disk: parts.disk,
     leading: {
       // A warm standby can open one, as far as it knows.
       hasSession: () => isFleetUp() || (standby?.isOpen() === false && member.mirror.revision() > 0),

@@ -72,9 +72,9 @@ export function createGateway(config: Config, surroundings: Surroundings): Gatew
         await inDataFolder(config.gateway.dataDir, surroundings, async (time) => {
           const run = await begin(time, signal);
           // All that writes to the tables has ended then.
-          const { close } = run.stores.tables;
+          const { tables, mirror } = run.stores;
           await runLocked(run, time, signal, ready).finally(() =>
-            noLaterThan(clock, STOP_TIMEOUT_MS, close(), null),
+            noLaterThan(clock, STOP_TIMEOUT_MS, Promise.all([tables.close(), mirror?.close()]), null),
           );
         });
       } finally {
@@ -158,7 +158,7 @@ async function openRun(
   const outbox = await stores.openOutbox(sessionId);
   const sparkplugOutbox = await stores.openSparkplugOutbox(sessionId);
   const cluster = await clusterOf(config, surroundings, {
-    ...{ sessionId, ...ofCluster, seen: stores.seen, tables: stores.tables },
+    ...{ sessionId, ...ofCluster, mirror: stores.mirror, tables: stores.tables },
     events: waitingEvents([outbox, sparkplugOutbox]),
   });
   return {
@@ -191,15 +191,16 @@ async function clusterOf(
   config: Config,
   { clock, random, log, leadershipLost }: Surroundings,
   {
-    seen,
+    mirror,
     ...parts
   }: Pick<ClusterParts, "sessionId" | "isFleetUp" | "events" | "configuration" | "tables"> &
-    Pick<Stores, "seen">,
+    Pick<Stores, "mirror">,
 ): Promise<Cluster | null> {
-  if (config.cluster === null || seen === null) return null;
+  if (config.cluster === null || mirror === null) return null;
   if (leadershipLost === undefined) throw new Error("a member of a cluster must be able to end its process");
   const { createCluster } = await import("./cluster.ts");
-  return createCluster(config.cluster, config, { ...parts, seen, clock, random, log, lost: leadershipLost });
+  const own = { disk: mirror, clock, random, log, lost: leadershipLost };
+  return createCluster(config.cluster, config, { ...parts, ...own });
 }
 
 /** Runs a gateway in its data folder, which no other one has meanwhile, and counts how long it runs. */

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { SeenMark } from "../cluster/protocol/mirror.ts";
+import type { DiskMirrorParts, OpenDiskMirror } from "../cluster/store/disk-mirror.ts";
 import { journalFormat, openDurableJournal } from "../commands/journal/durable-journal.ts";
 import type { Journal } from "../commands/journal/journal.ts";
 import type { Config } from "../config/load.ts";
@@ -69,8 +69,8 @@ export interface Stores {
    * cluster share it.
    */
   readonly journal: Journal | null;
-  /** What this box has seen of the store that the members share; null: there is no cluster. */
-  readonly seen: SeenMark | null;
+  /** What this box has of the store that the members share; null: there is no cluster. */
+  readonly mirror: OpenDiskMirror | null;
   /** The journal is lost, and no operator has confirmed it: nobody knows what earlier runs have sent. */
   readonly areRecordsLost: boolean;
   readonly ticketsFolder: string;
@@ -226,10 +226,14 @@ export async function prepareStores(
     writeLoss(ticketsFolder, loss);
     note(ticketsFormat, loss, true);
   }
-  const seen = config.cluster === null ? null : await openSeen(dataDir, clock, note);
+  const lostCluster = (loss: StoreLoss) => note(clusterFormat, loss, true);
+  const mirror =
+    config.cluster === null
+      ? null
+      : await openMirror(dataDir, { open: openOne, clock, log, lost: lostCluster });
   return {
     journal,
-    seen,
+    mirror,
     areRecordsLost: journalLoss !== null,
     tables,
     ticketsFolder,
@@ -279,13 +283,9 @@ export function refuseOwnJournal(dataDir: string): void {
 }
 
 /** Loaded here and not at the top: a gateway without a cluster needs nothing of it. */
-async function openSeen(
-  dataDir: string,
-  clock: Clock,
-  note: (format: StoreFormat, loss: StoreLoss, mustBeConfirmed: boolean) => void,
-): Promise<SeenMark> {
-  const { openSeenMark } = await import("../cluster/store/seen-mark.ts");
-  return openSeenMark(join(dataDir, "cluster"), clock, (loss) => note(clusterFormat, loss, true));
+async function openMirror(dataDir: string, parts: DiskMirrorParts): Promise<OpenDiskMirror> {
+  const { openDiskMirror } = await import("../cluster/store/disk-mirror.ts");
+  return openDiskMirror(join(dataDir, clusterFormat.store), parts);
 }
 
 /** `lost` grows while the gateway runs. */

@@ -6,6 +6,7 @@ import { times } from "./model/record.ts";
 import { Box, createRandom, Simulation } from "./model/simulation.ts";
 import { createStoreLink } from "./model/store-link.ts";
 import { StoreModel } from "./model/store-model.ts";
+import { noDisk } from "./no-disk.ts";
 
 interface Process {
   readonly box: Box;
@@ -59,7 +60,7 @@ function start(name: string, hasCommand = true): Process {
         canRead: () => true,
         identity: { member: name, process: id },
       },
-      seen: { before: null, isLost: () => false, note() {}, lose() {} },
+      disk: noDisk,
       leading: {
         hasSession: () => own.hasSession,
         isPublished: () => true,

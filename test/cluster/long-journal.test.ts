@@ -12,6 +12,7 @@ import { ending } from "../../src/domain/outcome.ts";
 import { systemClock as clock } from "../../src/platform/clock.ts";
 import { createRunningTime } from "../../src/platform/running-time.ts";
 import { recordOf } from "./ended-record.ts";
+import { noDisk } from "./no-disk.ts";
 
 const RECORDS = 100_000;
 const limits = { keepMs: 86_400_000, keepCount: RECORDS };
@@ -68,8 +69,7 @@ function storeOf(count: number) {
 /** The tables of a standby, which has all that the store has. */
 async function standBy({ store, change, count }: ReturnType<typeof storeOf>) {
   const ending = new AbortController();
-  const seen = { before: null, isLost: () => false, note() {}, lose() {} };
-  const mirror = createMirror({ store, clock, retryMs: 250, seen });
+  const mirror = createMirror({ store, clock, retryMs: 250, disk: noDisk });
   const tables = createReplicatedStore({
     ...{ mirror, clock, ended: ending.signal },
     keys: createKnownKeys(mirror),

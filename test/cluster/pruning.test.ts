@@ -10,13 +10,13 @@ import { silentLog as log } from "../../src/platform/log.ts";
 import { createRunningTime } from "../../src/platform/running-time.ts";
 import { recordOf } from "./ended-record.ts";
 import { hasEtcd, startEtcd } from "./etcd-harness.ts";
+import { noDisk } from "./no-disk.ts";
 
 it.skipIf(!hasEtcd)("a journal in etcd is pruned in steps that etcd takes", async () => {
   const etcd = await startEtcd();
   const ending = new AbortController();
   const store = createEtcdStore({ client: etcd.client(), prefix: "/pruning/", clock, log });
-  const seen = { before: null, isLost: () => false, note() {}, lose() {} };
-  const mirror = createMirror({ store, clock, retryMs: 250, seen });
+  const mirror = createMirror({ store, clock, retryMs: 250, disk: noDisk });
   mirror.start(ending.signal);
   const tables = createReplicatedStore({
     ...{ mirror, clock, ended: ending.signal },

@@ -9,9 +9,11 @@ function open() {
   const clock = createManualClock();
   const listeners: MirrorListener[] = [];
   let created = 1;
+  let revision = 1;
   const entryOf = (value: string): StoreEntry => ({ key: "", value, created, modified: created });
-  const mirror: Pick<Mirror, "get" | "subscribe"> = {
+  const mirror: Pick<Mirror, "get" | "revision" | "subscribe"> = {
     get: (key) => (key === LEADER_KEY ? entryOf("") : undefined),
+    revision: () => revision,
     subscribe(listener) {
       listeners.push(listener);
       return () => {};
@@ -25,6 +27,9 @@ function open() {
   return {
     clock,
     told,
+    read(upTo: number) {
+      revision = upTo;
+    },
     takeover() {
       created += 1;
     },
@@ -55,4 +60,14 @@ it("what the leader has said long ago holds for then, also when it comes only no
   takeover();
   beat(1_000);
   expect(told.at(-1)).toBe(60_000);
+});
+
+it("what the store had before this process watched it says nothing of now", () => {
+  const { clock, told, beat, read } = open();
+  read(0);
+  beat(5_000);
+  read(1);
+  clock.advance(1_000);
+  beat(5_500);
+  expect(told).toEqual([60_000]);
 });

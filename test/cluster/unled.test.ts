@@ -2,11 +2,12 @@ import { expect, it } from "vitest";
 import { MOVED_OUT, MOVING_IN } from "../../src/cluster/protocol/records.ts";
 import { leadershipOf } from "../../src/cluster/protocol/unled.ts";
 
-const leader = (process: string | null, isLeading = false, unreadable: string | null = null) =>
+const leader = (process: string | null, isLeading = false, unreadable: string | null = null, revision = 1) =>
   leadershipOf(
     {
       isLeading: () => isLeading,
       mirror: {
+        revision: () => revision,
         get: () =>
           process === null
             ? undefined
@@ -35,5 +36,12 @@ it("does not take the box with the journal for a leader", () => {
   expect(leader(MOVING_IN)).toEqual({
     leader: null,
     because: "a has not finished moving its journal into etcd",
+  });
+});
+
+it("names nobody whom it knows from its disk alone", () => {
+  expect(leader("process", false, null, 0)).toEqual({
+    leader: null,
+    because: "etcd has not confirmed what this box knows since its gateway has started",
   });
 });

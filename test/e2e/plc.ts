@@ -12,6 +12,7 @@ import {
   StatusCodes,
   TimestampsToReturn,
   UserTokenType,
+  VariableIds,
   type VariantOptions,
 } from "node-opcua";
 import { type Chronicle, createChronicle } from "../support/chronicle.ts";
@@ -29,6 +30,8 @@ export interface Plc {
   read(tag: string): Promise<Shown>;
   /** The value of a tag; rejects when its status is not Good. */
   value(tag: string): Promise<unknown>;
+  /** Of the server. */
+  serviceLevel(): Promise<number>;
   /** What tags show, read in one request. */
   shown(...tags: readonly string[]): Promise<readonly Shown[]>;
   /**
@@ -113,6 +116,10 @@ export async function openPlc(url: string, user?: PlcUser, retries = 3): Promise
   return {
     read,
     value,
+    async serviceLevel() {
+      const nodeId = `ns=0;i=${VariableIds.Server_ServiceLevel}`;
+      return Number((await session.read({ nodeId, attributeId: AttributeIds.Value })).value.value);
+    },
     async shown(...tags) {
       const ids = tags.map((tag) => ({ nodeId: nodeId(tag), attributeId: AttributeIds.Value }));
       const found = await session.read(ids);

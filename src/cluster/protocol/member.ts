@@ -13,7 +13,7 @@ import { createEpochWriter, createOpenWriter, type Epoch, type EpochWriter } fro
 import { createFencing, type Fencing, type RunFence } from "./fence.ts";
 import { createKnownKeys, type KnownKeys } from "./known-keys.ts";
 import { createLeader } from "./leader.ts";
-import { createMirror, type Mirror, type SeenMark } from "./mirror.ts";
+import { createMirror, type DiskMirror, type Mirror } from "./mirror.ts";
 import { createPresence, watchTakeover } from "./presence.ts";
 import { watchPublished } from "./published.ts";
 import {
@@ -61,7 +61,7 @@ export interface MemberParts {
   readonly identity: LeaderRecord;
   readonly readStart: ReadStart;
   readonly canRead: CanRead;
-  readonly seen: SeenMark;
+  readonly disk: DiskMirror;
   readonly leading: {
     /** It has a session to the service. */
     readonly hasSession: () => boolean;
@@ -105,7 +105,7 @@ export function createMember(parts: MemberParts): Member {
     leading.lost();
   }
 
-  const mirror = createMirror({ store, clock, retryMs: times.retryMs, seen: parts.seen });
+  const mirror = createMirror({ store, clock, retryMs: times.retryMs, disk: parts.disk });
   const starts = createStartIndex(mirror, readStart);
   const unreadable = watchUnreadable(mirror, parts.canRead);
   const session = createSessionWatch({ mirror, clock, times, hasSession: leading.hasSession });

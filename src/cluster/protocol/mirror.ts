@@ -1,7 +1,7 @@
 import { type Cancel, type Clock, every } from "../../platform/clock.ts";
 import { createTimeSlices } from "../../platform/loop-time.ts";
 import type { ClusterStore, StoreChanges, StoreEntry } from "./cluster-store.ts";
-import { TABLES } from "./records.ts";
+import { BEAT_KEY, MEMBERS, TABLES } from "./records.ts";
 
 /** `revision`: up to which the mirror knows all, when it has taken the change. */
 export type MirrorListener = (key: string, entry: StoreEntry | null, revision: number) => void;
@@ -12,23 +12,31 @@ export interface SeenStore {
   readonly revision: number;
 }
 
-/** What this box has seen of the store, over its restarts. */
-export interface SeenMark {
-  /** When the process began; null: nothing. */
+/** A key, and what it has become; null: it was removed. */
+export type MirrorChange = readonly [key: string, entry: StoreEntry | null];
+
+/** What this box has of the store on its disk, over its restarts. Nothing of it throws. */
+export interface DiskMirror {
+  /** What it had when the process began, in the order of the keys. It is read once. */
+  take(): readonly StoreEntry[];
+  /** How much of the store was seen when the process began; null: nothing. */
   readonly before: SeenStore | null;
   /** The store has lost records, and no operator has confirmed it. */
   isLost(): boolean;
-  /** Never throws. */
-  note(seen: SeenStore): void;
+  /** Takes changes, and how much was seen with them, soon. Nobody waits for it. */
+  keep(changes: readonly MirrorChange[], seen: SeenStore): void;
   /** The store is another one, or knows less than was seen. */
-  lose(reason: string, seen: SeenStore): void;
+  lose(reason: string): void;
 }
 
-/** A copy of the store that follows it: what was read last, and all changes since. */
+/**
+ * A copy of the store that follows it: what was read last, and all changes since. Before the store has been
+ * read, it is what this box has had on its disk: then it is shown, and nothing rests on it.
+ */
 export interface Mirror {
   get(key: string): StoreEntry | undefined;
   range(prefix: string): readonly StoreEntry[];
-  /** The revision up to which it knows all; 0: it knows nothing yet. */
+  /** The revision up to which it knows all; 0: the store has not been read yet. */
   revision(): number;
   /** Resolves when it knows all up to this revision. */
   reached(revision: number): Promise<void>;
@@ -45,13 +53,13 @@ interface MirrorParts {
   readonly store: ClusterStore;
   readonly clock: Clock;
   readonly retryMs: number;
-  readonly seen: SeenMark;
+  readonly disk: DiskMirror;
 }
 
 /** How often it is noted how much was seen. A loss of less is not noticed when all members start anew. */
 const NOTE_MS = 5_000;
 
-export function createMirror({ store, clock, retryMs, seen }: MirrorParts): Mirror {
+export function createMirror({ store, clock, retryMs, disk }: MirrorParts): Mirror {
   const entries = createEntries();
   const listeners = new Set<MirrorListener>();
   let revision = 0;
@@ -78,26 +86,28 @@ export function createMirror({ store, clock, retryMs, seen }: MirrorParts): Mirr
     if (batch.revision <= revision) return;
     for (const { key, entry } of batch.changes) set(key, entry, batch.revision);
     advance(batch.revision);
+    const lasting = batch.changes.filter(({ key }) => isLasting(key));
+    if (lasting.length > 0) keep(lasting.map(({ key, entry }) => [key, entry]));
+  }
+
+  async function begin(): Promise<void> {
+    const at = disk.before?.revision ?? 0;
+    await inSlices(disk.take(), (entry) => set(entry.key, entry, at));
+    await load();
   }
 
   async function load(): Promise<void> {
     const read = await store.read("");
     if (read === null) return retry();
-    const known = clusterId === null ? seen.before : { clusterId, revision };
+    const known = clusterId === null ? disk.before : { clusterId, revision };
     if (known !== null && lacks(read, known)) lose(read, known);
     if (isAhead) return retry();
-    const found = new Map(read.entries.map((entry) => [entry.key, entry]));
-    // In time slices: a process that starts reads a long journal.
-    const slices = createTimeSlices();
-    for (const key of entries.keys()) if (!found.has(key)) set(key, null, read.revision);
-    for (const [key, entry] of found) {
-      if (entries.get(key)?.modified !== entry.modified) set(key, entry, read.revision);
-      const slice = slices.next();
-      if (slice !== undefined) await slice;
-    }
+    const changes = entries.changesTo(read.entries);
+    await inSlices(changes, ([key, entry]) => set(key, entry, read.revision));
     // Together: what was seen is noted of both.
     clusterId = read.clusterId;
     advance(read.revision);
+    keep(changes.filter(([key]) => isLasting(key)));
     store.watch(revision + 1, receive, retry);
   }
 
@@ -108,11 +118,11 @@ export function createMirror({ store, clock, retryMs, seen }: MirrorParts): Mirr
       read.clusterId === known.clusterId
         ? `knows revision ${read.revision}, and this box has seen ${known.revision}`
         : "is another one than this box has seen";
-    seen.lose(`the store of the cluster ${found}`, { clusterId: read.clusterId, revision: read.revision });
+    disk.lose(`the store of the cluster ${found}`);
   }
 
-  function note(): void {
-    if (clusterId !== null && !isAhead) seen.note({ clusterId, revision });
+  function keep(changes: readonly MirrorChange[]): void {
+    if (clusterId !== null && !isAhead) disk.keep(changes, { clusterId, revision });
   }
 
   function retry(): void {
@@ -130,16 +140,26 @@ export function createMirror({ store, clock, retryMs, seen }: MirrorParts): Mirr
         : new Promise((resolve) => {
             awaited = [...awaited, { revision: wanted, resolve }];
           }),
-    isAhead: () => isAhead || seen.isLost(),
+    isAhead: () => isAhead || disk.isLost(),
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
     start(ended) {
-      void load();
-      every(clock, NOTE_MS, ended, note);
+      void begin();
+      every(clock, NOTE_MS, ended, () => keep([]));
     },
   };
+}
+
+/** A process that starts has a long journal. */
+async function inSlices<Item>(items: Iterable<Item>, take: (item: Item) => void): Promise<void> {
+  const slices = createTimeSlices();
+  for (const item of items) {
+    take(item);
+    const slice = slices.next();
+    if (slice !== undefined) await slice;
+  }
 }
 
 /** Entries by key. Those of each table are together: a takeover reads some, and not all others for it. */
@@ -155,7 +175,17 @@ function createEntries() {
     get: (key: string) => groupOf(key).get(key),
     set: (key: string, entry: StoreEntry) => void groupOf(key).set(key, entry),
     delete: (key: string) => groupOf(key).delete(key),
-    keys: () => Array.from(groups.values(), (group) => [...group.keys()]).flat(),
+    /** What makes them these, and no others. */
+    changesTo(wanted: readonly StoreEntry[]): readonly MirrorChange[] {
+      const keys = new Set(wanted.map(({ key }) => key));
+      const present = Array.from(groups.values(), (group) => [...group.keys()]).flat();
+      const gone = present.filter((key) => !keys.has(key));
+      const changed = wanted.filter((entry) => !isSame(groupOf(entry.key).get(entry.key), entry));
+      return [
+        ...gone.map((key): MirrorChange => [key, null]),
+        ...changed.map((entry): MirrorChange => [entry.key, entry]),
+      ];
+    },
     /** Among them are all whose keys begin so. */
     values: (prefix: string): Iterable<StoreEntry> => {
       const isOfTable = prefix.startsWith(TABLES) && prefix.includes("/", TABLES.length);
@@ -163,6 +193,16 @@ function createEntries() {
       return Array.from(groups.values(), (group) => [...group.values()]).flat();
     },
   };
+}
+
+/** By the value too: a store that was restored gives a revision twice, and the disk may have the first. */
+function isSame(known: StoreEntry | undefined, { value, created, modified }: StoreEntry): boolean {
+  return known?.modified === modified && known.created === created && known.value === value;
+}
+
+/** What says that a member is there is old when it is read again. */
+function isLasting(key: string): boolean {
+  return key !== BEAT_KEY && !key.startsWith(MEMBERS);
 }
 
 function lacks(read: SeenStore, known: SeenStore): boolean {

@@ -19,7 +19,8 @@ export function watchPublished(
   let epoch = 0;
 
   mirror.subscribe((key, entry) => {
-    if (key !== BEAT_KEY || entry === null) return;
+    // What the store has from before this process watched it may be old.
+    if (key !== BEAT_KEY || entry === null || mirror.revision() === 0) return;
     const beat = decode<BeatRecord>(entry, "runMs");
     if (beat === null) return;
     const { runMs, isPublished } = beat;

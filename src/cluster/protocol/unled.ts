@@ -10,10 +10,12 @@ export interface Leadership {
   readonly because: string | null;
 }
 
+const UNREAD = "etcd has not confirmed what this box knows since its gateway has started";
+
 interface Place {
   isLeading(): boolean;
   others(): readonly OtherMember[];
-  readonly mirror: Pick<Member["mirror"], "get">;
+  readonly mirror: Pick<Member["mirror"], "get" | "revision">;
   readonly fencing: Pick<Member["fencing"], "state">;
   unreadable(): string | null;
 }
@@ -23,6 +25,7 @@ export function leadershipOf(member: Place, own: string): Leadership {
   const entry = member.mirror.get(LEADER_KEY);
   const record = entry === undefined ? null : decode<LeaderRecord>(entry, "member", "process");
   if (member.isLeading()) return { leader: own, because: null };
+  if (member.mirror.revision() === 0) return { leader: null, because: UNREAD };
   const [fence] = fences(own, member.fencing.state(), member.others());
   const unreadable = member.unreadable();
   const unread = unreadable === null ? null : `${own} ${cannotRead(unreadable)}`;

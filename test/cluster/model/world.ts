@@ -1,5 +1,6 @@
-import type { ClusterStore } from "../../../src/cluster/protocol/cluster-store.ts";
+import type { ClusterStore, StoreEntry } from "../../../src/cluster/protocol/cluster-store.ts";
 import { createMember, type Member } from "../../../src/cluster/protocol/member.ts";
+import type { DiskMirror } from "../../../src/cluster/protocol/mirror.ts";
 import { BEAT_KEY, decode, STOPS, tableKey } from "../../../src/cluster/protocol/records.ts";
 import type { ProtocolTimes } from "../../../src/cluster/protocol/times.ts";
 import { createDispatcher, type Dispatcher } from "../../../src/commands/dispatcher.ts";
@@ -21,6 +22,7 @@ import { mission, missions, plc } from "../../commands/commands-harness.ts";
 import { testCatalogue, testStopRequest } from "../../commands/operations.ts";
 import { createTestIntake, envelopeOf } from "../../support/intake-harness.ts";
 import { emptyAlarmBook } from "../../support/test-alarms.ts";
+import { noDisk } from "../no-disk.ts";
 import { Truth, times } from "./record.ts";
 import { createServiceLink, type Sending } from "./service-model.ts";
 import { Box, createRandom, type Random, Simulation } from "./simulation.ts";
@@ -70,6 +72,8 @@ export interface Machine {
   storeCutUntilMs: number;
   serviceCutUntilMs: number;
   lives: number;
+  /** What its processes have of the store. */
+  readonly disk: Map<string, StoreEntry>;
 }
 
 /** Two boxes with the real dispatcher on each, the store and the service. */
@@ -105,6 +109,7 @@ export class World {
       storeCutUntilMs: 0,
       serviceCutUntilMs: 0,
       lives: 0,
+      disk: new Map(),
     }));
     this.truth.shownHold = (process, robotId) => this.shownHold(process, robotId);
     for (const index of this.machines.keys()) this.boot(index);
@@ -233,7 +238,7 @@ export class World {
       store: parts.store(this.noting(link)),
       ...{ clock, times: parts.times, readStart: startIn, canRead: canReadRecord },
       identity: { member: `m${index}`, process: name },
-      seen: { before: null, isLost: () => false, note() {}, lose() {} },
+      disk: diskOf(machine, sim, box),
       leading: {
         hasSession: () => this.sim.nowMs >= machine.serviceCutUntilMs,
         isPublished: () => true,
@@ -286,6 +291,22 @@ export class World {
       },
     };
   }
+}
+
+/** What a process has heard in its last second is lost with it. */
+function diskOf({ disk }: Machine, sim: Simulation, box: Box): DiskMirror {
+  return {
+    ...noDisk,
+    take: () => [...disk.values()],
+    keep: (changes) =>
+      void sim.after(1_000, () => {
+        if (box.isDead) return;
+        for (const [key, entry] of changes) {
+          if (entry === null) disk.delete(key);
+          else disk.set(key, entry);
+        }
+      }),
+  };
 }
 
 const { callDeadlineMs, evidenceMs } = times;
