@@ -23,7 +23,10 @@ export const clusterModel = z.strictObject({
   lag_ms: z
     .int()
     .min(0)
-    .describe("For how long it has not been known that this member has what the store has."),
+    .nullable()
+    .describe(
+      "For how long it has not been known that this member has what the store has; null: it never was.",
+    ),
   robots_in_doubt: z
     .int()
     .min(0)
@@ -40,7 +43,7 @@ export function clusterPlaceOf(view: ClusterView): ClusterPlace {
     epoch: view.epoch(),
     leader: view.leader(),
     unled_because: view.unledBecause(),
-    lag_ms: Math.max(0, Math.round(view.lagMs())),
+    lag_ms: Number.isFinite(view.lagMs()) ? Math.max(0, Math.round(view.lagMs())) : null,
     robots_in_doubt: view.robotsInDoubt(),
     members: members.map(({ name }) => name),
   };

@@ -68,6 +68,9 @@ describe("the status for a person", () => {
     const text = statusLines(asJson({ ...wellFacts, cluster })).join("\n");
     expect(text).toContain("\ncluster: right: standby, epoch 7, leader left, 2 s behind (of left, right)\n");
     expect(statusLines(asJson(wellFacts)).join("\n")).not.toContain("cluster");
+    cluster.change({ lagMs: Number.POSITIVE_INFINITY });
+    const unheard = statusLines(asJson({ ...wellFacts, cluster })).join("\n");
+    expect(unheard).toContain("leader left, not heard of etcd yet (of left, right)\n");
   });
 
   it("lists the OPC UA clients that wait for approval, the latest first", () => {

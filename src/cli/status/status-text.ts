@@ -127,11 +127,12 @@ export function clusterLine(found: JsonObject): string {
   const [member, role] = [textOf(found, "member"), textOf(found, "role")];
   const because = textOf(found, "unled_because");
   const leader = textOf(found, "leader") || (because === "" ? "none is known" : `none: ${because}`);
-  const lag = duration(numberOf(found, "lag_ms") / 1_000);
+  const lag =
+    found.lag_ms === null ? "not heard of etcd yet" : `${duration(numberOf(found, "lag_ms") / 1_000)} behind`;
   const members = textsOf(found, "members").join(", ");
   const count = numberOf(found, "robots_in_doubt");
   const doubts = count === 0 ? "" : `, robots in doubt: ${count}`;
-  return `${member}: ${role}, epoch ${numberOf(found, "epoch")}, leader ${leader}, ${lag} behind (of ${members})${doubts}`;
+  return `${member}: ${role}, epoch ${numberOf(found, "epoch")}, leader ${leader}, ${lag} (of ${members})${doubts}`;
 }
 
 /** Empty without a cluster. */

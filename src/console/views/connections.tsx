@@ -60,7 +60,7 @@ function Cluster({ place }: { readonly place: NonNullable<Facts["cluster"]> }) {
               {leader ?? unled_because ?? say("connections.noLeader")}
             </span>,
             epoch,
-            say("connections.seconds", { count: Math.floor(lag_ms / 1_000) }),
+            lag_ms === null ? "–" : say("connections.seconds", { count: Math.floor(lag_ms / 1_000) }),
             robots_in_doubt === 0 ? "0" : <Word word={`${robots_in_doubt}`} emphasis="abnormal" />,
             <span class="id">{members.join(", ")}</span>,
           ],
