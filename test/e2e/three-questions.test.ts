@@ -6,6 +6,7 @@ import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
 const ROBOT = "cart-03";
 /** Within which the console must have answered, from its first view. */
 const MOST_MS = 10_000;
+const MOST_CLICKS = 2;
 /** Between two keys, of a person who does not hurry. */
 const TYPING = { delay: 120 };
 
@@ -28,17 +29,23 @@ describePages("a new user of the console finds within ten seconds", (pages) => {
   });
   afterAll(() => harness.close());
 
-  /** Gives what the page says, if it has said it in time. */
+  /** Gives what the page says, if it has said it in time and after few clicks. */
   async function answer(find: (page: Page) => Promise<string>): Promise<string> {
-    let began = 0;
+    let [began, clicks] = [0, 0];
     const { page } = await pages.openPage(harness.webUrl, {
       viewport: { width: 1_200, height: 680 },
-      before() {
+      async before(shown) {
+        await shown.exposeFunction("countClick", () => {
+          clicks += 1;
+        });
+        await shown.addInitScript("addEventListener('click', () => countClick(), true)");
         began = performance.now();
       },
     });
     const said = await find(page);
     expect(performance.now() - began).toBeLessThan(MOST_MS);
+    expect(clicks).toBeGreaterThan(0);
+    expect(clicks).toBeLessThanOrEqual(MOST_CLICKS);
     return said;
   }
 
@@ -76,6 +83,6 @@ describePages("a new user of the console finds within ten seconds", (pages) => {
       await page.getByRole("heading", { name: /^CreateMission: → .+\s+succeeded$/ }).waitFor();
       return `${sent} | ${await page.locator(".first").textContent()}`;
     });
-    expect(said).toMatch(/^CreateMission.*cart-03.*succeeded.*mqtt:e2e.* \| ./s);
+    expect(said).toMatch(/^CreateMission.*cart-03.*succeeded → paused.*mqtt:e2e.* \| ./s);
   });
 });

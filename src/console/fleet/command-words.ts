@@ -10,12 +10,16 @@ import { codeWord } from "./words.ts";
  */
 export function operationText({ operation, request }: Pick<Command, "operation" | "request">): string {
   const details = request === null ? [] : detailsOf(operation, request);
-  return details.length === 0 ? operation : say("command.detail", { operation, details: details.join(", ") });
+  // One goal after the other.
+  const text = details.join(", ").replaceAll(`, ${ARROW}`, ` ${ARROW}`);
+  return details.length === 0 ? operation : say("command.detail", { operation, details: text });
 }
 
 /** The largest number of goals of a request that are named. */
 const MOST_DETAILS = 3;
 const LONGEST_DETAIL = 60;
+/** Before a goal. */
+const ARROW = "→";
 
 /** Of acts (docs/commands.md). Their robot stands beside them. */
 const ofActs: Readonly<Record<string, (fields: Readonly<Record<string, unknown>>) => readonly string[]>> = {
@@ -65,7 +69,7 @@ function collect(value: unknown, found: string[]): void {
   for (const [key, part] of Object.entries(value)) {
     if (typeof part !== "string") collect(part, found);
     else if (key === "command") found.push(codeWord(part, "COMMAND_"));
-    else if (key === "destinationId") found.push(`→ ${part}`);
+    else if (key === "destinationId") found.push(`${ARROW} ${part}`);
   }
 }
 

@@ -11,6 +11,16 @@ export interface ListedRobot {
   readonly shown: RobotWord;
 }
 
+/** The robots on one map. */
+interface Hall {
+  readonly all: number;
+  /** How many of them need a look. */
+  readonly unusual: number;
+  readonly worst: Emphasis;
+}
+
+export const emptyHall: Hall = { all: 0, unusual: 0, worst: "normal" };
+
 /** The robots for the views, made in one pass for each state of the fleet. */
 export interface Listing {
   /** By need: alarms, then what is unusual, then the others, each by name. */
@@ -22,8 +32,7 @@ export interface Listing {
   /** How many need a look. */
   readonly unusual: number;
   readonly exceptions: Readonly<Record<ExceptionName, number>>;
-  /** How many are on each map, and how many of them need a look. */
-  readonly halls: ReadonlyMap<number, readonly [all: number, unusual: number]>;
+  readonly halls: ReadonlyMap<number, Hall>;
 }
 
 /** A chip above the list: those that it leaves. */
@@ -59,7 +68,7 @@ export function createLister(): (fleet: Fleet, isSilent: boolean) => Listing {
     if (!isSame) names = [...robots.keys()].sort(byName);
     const byRank: ListedRobot[][] = [[], [], []];
     const counts = { alarm: 0, paused: 0, offline: 0, low: 0, idle: 0 };
-    const halls = new Map<number, readonly [number, number]>();
+    const halls = new Map<number, Hall>();
     let [good, unusual] = [0, 0];
     for (const name of names) {
       const known = robots.get(name);
@@ -72,8 +81,9 @@ export function createLister(): (fleet: Fleet, isSilent: boolean) => Listing {
       if (robot.quality === "good") good += 1;
       for (const each of exceptionNames) if (exceptions[each](listed)) counts[each] += 1;
       if (robot.place === null) continue;
-      const [all, ofThem] = halls.get(robot.place.map_id) ?? [0, 0];
-      halls.set(robot.place.map_id, [all + 1, ofThem + more]);
+      const hall = halls.get(robot.place.map_id) ?? emptyHall;
+      const worst = ranks[listed.shown.emphasis] < ranks[hall.worst] ? listed.shown.emphasis : hall.worst;
+      halls.set(robot.place.map_id, { all: hall.all + 1, unusual: hall.unusual + more, worst });
     }
     return { robots: byRank.flat(), names, good, unusual, exceptions: counts, halls };
   };

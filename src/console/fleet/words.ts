@@ -65,6 +65,11 @@ export function whyText(robot: Robot): string {
       const goal = robot.mission?.state?.current_goal ?? null;
       return say("why.WAITS_AT_GOAL", { goal: goal === null ? "–" : goalText(goal) });
     }
+    case "PAUSED": {
+      // After a resume the online list is the older one, until the next answer.
+      const isResumed = robot.mission?.state?.current_mission?.state === "STATE_RUNNING";
+      return say(isResumed ? "why.resumed" : "why.PAUSED");
+    }
     case "LEASED":
       return say("why.LEASED", { station: robot.lease?.station ?? "–" });
     default:

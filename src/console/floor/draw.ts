@@ -1,15 +1,20 @@
-import type { FloorPicture } from "../../northbound/web/api/floor.ts";
-import { numberText, say } from "../texts/texts.ts";
-import { type Camera, type Size, scaleLength, toPixels } from "./camera.ts";
+import { type Camera, type Size, toPixels } from "./camera.ts";
+import {
+  BELOW_LINE,
+  createGround,
+  font,
+  type Ink,
+  isSame,
+  isWithin,
+  type Picture,
+  viewOf,
+} from "./ground.ts";
 import { type Label, layoutOf, type PointAt, type Spots } from "./labels.ts";
-import { pictureTransform } from "./picture.ts";
-import { drawPoint } from "./points.ts";
+import { FOOT_PIXELS } from "./picture.ts";
 import { type FloorPoint, isPicture, merged, type Scene } from "./scene.ts";
 import { createSprites, type Palette, paletteOf, type Sprites } from "./sprites.ts";
 import { type Box, type MarkAt, NEAR_PIXELS, type Stack } from "./stacks.ts";
 import type { Place } from "./track.ts";
-
-type Ink = CanvasRenderingContext2D;
 
 /** With more points than this in sight none is named: few names would find room. */
 const NAMED_POINTS = 400;
@@ -17,9 +22,6 @@ const NAMED_POINTS = 400;
 const MOST_WIDTHS = 5_000;
 /** The names of points leave room for robots that have moved, so often. */
 const NAMES_MS = 1_000;
-/** The part of a label's box below the line. */
-const BELOW_LINE = 3;
-const font = "12px Inter, system-ui, sans-serif";
 /** From the centre of a mark to that of its badge, in both directions. */
 const BADGE = 9;
 
@@ -35,12 +37,6 @@ interface Named {
   readonly atMs: number;
   readonly names: readonly Label[];
   readonly pictures: readonly Box[];
-}
-
-/** A drawing of the floor, and its position. */
-export interface Picture {
-  readonly image: CanvasImageSource;
-  readonly layout: FloorPicture;
 }
 
 /** @param ratio pixels of the screen for each pixel of the drawing */
@@ -61,7 +57,7 @@ export function createPainter(ink: Ink, ratio: number): Painter {
     const isSameView = isSame(named.of, of);
     if (isSameView && performance.now() - named.atMs < NAMES_MS)
       return layoutOf(marks, [], { size, widthOf, spots, fixed: [...named.names, ...named.pictures] });
-    const pictures = isSameView ? named.pictures : pictureBoxes(scene.points, camera, size);
+    const pictures = isSameView ? named.pictures : fixedBoxes(scene.points, camera, size);
     const parts = { size, widthOf, spots, fixed: pictures };
     const layout = layoutOf(marks, namedPoints(scene.points, camera, size), parts);
     // The same list if nothing has moved: then the ground is not drawn again.
@@ -87,16 +83,6 @@ export function createPainter(ink: Ink, ratio: number): Painter {
   };
 }
 
-/** What the positions of points depend on. */
-function viewOf(points: Scene["points"], camera: Camera, { width, height }: Size): readonly unknown[] {
-  const { pixelsPerUnit, originX, originY } = camera;
-  return [points, pixelsPerUnit, originX, originY, width, height];
-}
-
-function isSame(before: readonly unknown[], now: readonly unknown[]): boolean {
-  return before.length === now.length && now.every((value, at) => value === before[at]);
-}
-
 function isSameNames(before: readonly Label[], now: readonly Label[]): boolean {
   const textOf = (labels: readonly Label[]) => labels.map(({ text, left, top }) => [text, left, top]).join();
   return textOf(before) === textOf(now);
@@ -109,62 +95,16 @@ function namedPoints(points: Scene["points"], camera: Camera, size: Size): reado
   return seen.length > NAMED_POINTS ? [] : seen;
 }
 
-/** The parts of points that a name would make unreadable. */
-function pictureBoxes(points: Scene["points"], camera: Camera, size: Size): readonly Box[] {
-  return merged(points, camera)
+/** What a name would make unreadable: pictures of points, and the lower edge. */
+function fixedBoxes(points: Scene["points"], camera: Camera, size: Size): readonly Box[] {
+  const { width, height } = size;
+  const foot: Box = { left: 0, top: height - FOOT_PIXELS, right: width, bottom: height };
+  const pictures = merged(points, camera)
     .filter(isPicture)
     .map((point) => toPixels(camera, point))
     .filter((at) => isWithin(at, size))
     .map(({ x, y }) => ({ left: x - 9, top: y - 9, right: x + 9, bottom: y + 9 }));
-}
-
-interface Ground {
-  readonly points: Scene["points"];
-  readonly names: readonly Label[];
-  readonly picture: Picture | null;
-}
-
-/** The part that stands still while marks move: it is drawn once for each view of the map. */
-function createGround(ratio: number, colours: Palette) {
-  const canvas = document.createElement("canvas");
-  const own = canvas.getContext("2d", { alpha: false });
-  let drawn: readonly unknown[] = [];
-  return {
-    draw(ink: Ink, { points, names, picture }: Ground, camera: Camera, size: Size): void {
-      if (own === null) return;
-      const wanted = [...viewOf(points, camera, size), names, picture];
-      if (!isSame(drawn, wanted)) {
-        drawn = wanted;
-        canvas.width = Math.round(size.width * ratio);
-        canvas.height = Math.round(size.height * ratio);
-        own.setTransform(ratio, 0, 0, ratio, 0, 0);
-        own.fillStyle = colours.ground;
-        own.fillRect(0, 0, size.width, size.height);
-        if (picture !== null) drawPicture(own, picture, camera);
-        own.font = font;
-        own.lineWidth = 1.5;
-        own.fillStyle = colours.point;
-        own.strokeStyle = colours.pointName;
-        for (const point of merged(points, camera)) {
-          const at = toPixels(camera, point);
-          if (isWithin(at, size)) drawPoint(own, point.shape, at.x, at.y);
-        }
-        own.fillStyle = colours.pointName;
-        for (const { text, left, bottom } of names) own.fillText(text, left, bottom - BELOW_LINE);
-        drawScale(own, colours, camera, size);
-      }
-      ink.drawImage(canvas, 0, 0, size.width, size.height);
-    },
-  };
-}
-
-/** Paler than the values of the service. */
-function drawPicture(ink: Ink, { image, layout }: Picture, camera: Camera): void {
-  ink.save();
-  ink.globalAlpha = 0.5;
-  ink.transform(...pictureTransform(layout, camera));
-  ink.drawImage(image, 0, 0);
-  ink.restore();
+  return [foot, ...pictures];
 }
 
 function drawLine(ink: Ink, places: readonly Place[], camera: Camera, dashes: number[]): void {
@@ -236,26 +176,6 @@ function createWidths(ink: Ink): (text: string) => number {
     widths.set(text, width);
     return width;
   };
-}
-
-/** A length, and the directions of the axes. */
-function drawScale(ink: Ink, colours: Palette, camera: Camera, { height }: Size): void {
-  const length = scaleLength(camera);
-  const [left, bottom] = [16, height - 16];
-  ink.strokeStyle = colours.pointName;
-  ink.fillStyle = colours.pointName;
-  ink.beginPath();
-  ink.moveTo(left, bottom - 24);
-  ink.lineTo(left, bottom);
-  ink.lineTo(left + length * camera.pixelsPerUnit, bottom);
-  ink.stroke();
-  ink.fillText("y", left - 3, bottom - 28);
-  ink.fillText(say("floor.scale", { length: numberText(length, length < 1 ? 1 : 0) }), left + 6, bottom - 6);
-}
-
-/** With room for a name that begins left of the drawing. */
-function isWithin({ x, y }: { readonly x: number; readonly y: number }, { width, height }: Size): boolean {
-  return x > -200 && x < width + 40 && y > -40 && y < height + 40;
 }
 
 /**

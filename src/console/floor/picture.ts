@@ -74,6 +74,8 @@ export function pictureCorners(picture: FloorPicture): readonly MapPlace[] {
 const MARGIN_PIXELS = 72;
 /** Of a side at most: otherwise a narrow drawing would be mostly margin. */
 const MARGIN_SHARE = 0.1;
+/** At the lower edge: the scale, the legend and the buttons. */
+export const FOOT_PIXELS = 56;
 /** Of a map whose points are all in one place. */
 const SMALLEST_EXTENT = 10;
 
@@ -87,19 +89,19 @@ export function fitted(
   const places = [...points, ...marks.map(({ place }) => place), ...corners];
   const [left, right] = rangeOf(places.map(({ x }) => x));
   const [bottom, top] = rangeOf(places.map(({ y }) => y));
-  const pixelsPerUnit = Math.min(
-    withoutMargins(size.width) / (right - left),
-    withoutMargins(size.height) / (top - bottom),
-  );
+  const above = marginOf(size.height);
+  const width = Math.max(1, size.width - 2 * marginOf(size.width));
+  const height = Math.max(1, size.height - above - Math.max(above, FOOT_PIXELS));
+  const pixelsPerUnit = Math.min(width / (right - left), height / (top - bottom));
   return {
     pixelsPerUnit,
     originX: size.width / 2 - ((left + right) / 2) * pixelsPerUnit,
-    originY: size.height / 2 + ((bottom + top) / 2) * pixelsPerUnit,
+    originY: above + height / 2 + ((bottom + top) / 2) * pixelsPerUnit,
   };
 }
 
-function withoutMargins(side: number): number {
-  return Math.max(1, side - 2 * Math.min(MARGIN_PIXELS, MARGIN_SHARE * side));
+function marginOf(side: number): number {
+  return Math.min(MARGIN_PIXELS, MARGIN_SHARE * side);
 }
 
 function rangeOf(values: readonly number[]): readonly [from: number, to: number] {

@@ -3,6 +3,7 @@ import type { Emphasis, Mark } from "./scene.ts";
 /** The colours of the drawing. Those of states are named as the states. */
 export interface Palette {
   readonly ground: string;
+  readonly grid: string;
   readonly point: string;
   readonly pointName: string;
   readonly trail: string;
@@ -15,6 +16,7 @@ export interface Palette {
 
 const tokens: Readonly<Record<keyof Palette, string>> = {
   ground: "--map-ground",
+  grid: "--map-grid",
   point: "--map-point",
   pointName: "--map-point-name",
   trail: "--map-trail",

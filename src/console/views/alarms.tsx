@@ -23,7 +23,10 @@ export function Alarms() {
           <h1>{say("rail.alarms")}</h1>
           <TimeZone />
         </div>
-        {count > 0 && <p>{say("alarms.summary", { counts: alarmCounts(alarms) })}</p>}
+        {/* Of those that are not listed nothing is known but their number. */}
+        {count > 0 && count === alarms.length && (
+          <p>{say("alarms.summary", { counts: alarmCounts(alarms) })}</p>
+        )}
       </div>
       {count === 0 && (
         <Empty icon="check" title={say("alarms.none")}>
@@ -84,7 +87,9 @@ function OpenAlarms({ alarms }: { readonly alarms: readonly AlarmView[] }) {
             }
           >
             <Icon name="check" />
-            {say("alarms.acknowledgeMany", { count: marked.length })}
+            {marked.length === 0
+              ? say("commanding.first", { label: say("alarms.acknowledge") })
+              : say("alarms.acknowledgeMany", { count: marked.length })}
           </button>
           {problem.value !== "" && (
             <span class="wrong" role="status">
@@ -136,15 +141,17 @@ function Alarm({ alarm, choice }: { readonly alarm: AlarmView; readonly choice: 
       <div class="heading">
         <span class="line-up">
           {choice !== undefined && whyNot(alarm) === null && (
-            <input
-              type="checkbox"
-              aria-label={say("alarms.choose", {
-                alarm: word(alarm.code),
-                subject: alarm.robot_id ?? alarm.station ?? say("alarms.ofGateway"),
-              })}
-              checked={choice.chosen.has(alarm.id)}
-              onChange={() => choice.toggle(alarm.id)}
-            />
+            <label class="tick">
+              <input
+                type="checkbox"
+                aria-label={say("alarms.choose", {
+                  alarm: word(alarm.code),
+                  subject: alarm.robot_id ?? alarm.station ?? say("alarms.ofGateway"),
+                })}
+                checked={choice.chosen.has(alarm.id)}
+                onChange={() => choice.toggle(alarm.id)}
+              />
+            </label>
           )}
           <Word word={word(alarm.priority)} emphasis={alarmEmphasis(alarm)} />
           <strong>{word(alarm.code)}</strong>

@@ -45,14 +45,14 @@ export function ChosenRobot(props: {
         </span>
       </div>
       <p class="first">{firstText(known, silence, store.now.value)}</p>
+      <MainFacts known={known} silence={silence} />
       {active.map((alarm) => (
         <div key={alarm.id} class={`alert ${alarmEmphasis(alarm)}`}>
           <strong>{say("alarm.text", { name: word(alarm.code), text: alarm.text })}</strong>
           <span>{alarmTexts(alarm).advice}</span>
-          <span>{say("alarms.robots", { robots: alarmTexts(alarm).robots })}</span>
+          <small>{say("alarms.robots", { robots: alarmTexts(alarm).robots })}</small>
         </div>
       ))}
-      <MainFacts known={known} silence={silence} />
       <Commanding known={known} press={press} />
     </section>
   );

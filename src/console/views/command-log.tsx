@@ -64,25 +64,32 @@ export function useCommands() {
   };
 }
 
-function CommandTable({ caption, commands }: { caption: string; commands: readonly Command[] }) {
+function CommandTable(props: {
+  readonly caption: string;
+  readonly robotId?: string;
+  readonly commands: readonly Command[];
+}) {
+  const { caption, commands } = props;
+  // A table of one robot need not name it in each row.
+  const isOfAll = props.robotId === undefined;
   return (
     <Table
       caption={caption}
       columns={[
         { name: say("log.command"), class: "title wide" },
-        say("log.robot"),
+        ...(isOfAll ? [say("log.robot")] : []),
         say("log.state"),
         say("log.source"),
         { name: say("log.when"), class: "fixed" },
-        say("log.sent"),
-        say("log.final"),
+        { name: say("log.sent"), class: "spare" },
+        { name: say("log.final"), class: "spare" },
         { name: say("log.says"), class: "wide" },
       ]}
       rows={commands.map((command) => ({
         key: commandKey(command),
         cells: [
           <Link to={commandAddress(commandKey(command))}>{operationText(command)}</Link>,
-          command.robot_id !== null && <Link to={robotAddress(command.robot_id)}>{command.robot_id}</Link>,
+          ...(isOfAll ? [<OfRobot robotId={command.robot_id} />] : []),
           <State command={command} />,
           sourceText(command),
           // An act is done at once.
@@ -96,6 +103,10 @@ function CommandTable({ caption, commands }: { caption: string; commands: readon
   );
 }
 
+function OfRobot({ robotId }: { readonly robotId: string | null }) {
+  return robotId === null ? null : <Link to={robotAddress(robotId)}>{robotId}</Link>;
+}
+
 /** Its stage or outcome; of a mission that the service has taken, also what the robot has made of it. */
 function State({ command }: { readonly command: Command }) {
   const { store } = usePage();
@@ -105,9 +116,12 @@ function State({ command }: { readonly command: Command }) {
   if (robotId === null || !isTaken || !makesMission(operation)) return shown;
   const robot = store.fleet.value?.robots.get(robotId)?.robot ?? null;
   const progress = progressText(robot, missionId, store.silence.value !== null);
-  if (progress === "") return <Says of="log.progress" state={shown} progress={say("log.notKnown")} />;
-  const link = <Link to={robotAddress(robotId)}>{progress}</Link>;
-  return <Says of="log.progress" state={shown} progress={link} />;
+  const link = progress === "" ? say("log.notKnown") : <Link to={robotAddress(robotId)}>{progress}</Link>;
+  return (
+    <span class="progress">
+      <Says of="log.progress" state={shown} progress={link} />
+    </span>
+  );
 }
 
 /** Whether a command is listed. Filters match parts of names, in any case. */

@@ -23,9 +23,12 @@ export function Command({ commandKey }: { readonly commandKey: string }) {
   }
   return (
     <>
-      <h1>
-        {operationText(command)} <Word {...commandWord(command)} />
-      </h1>
+      <div>
+        <h1>
+          {operationText(command)} <Word {...commandWord(command)} />
+        </h1>
+        <TimeZone />
+      </div>
       <p class="first">{sentence(meaningText(command))}</p>
       {command.outcome === "unknown" && (
         <p class="warning">
@@ -90,7 +93,6 @@ export function Command({ commandKey }: { readonly commandKey: string }) {
           <dt>{say("command.request")}</dt>
           <dd class="id">{command.request ?? say("command.unreadable")}</dd>
         </dl>
-        <TimeZone />
       </Card>
     </>
   );

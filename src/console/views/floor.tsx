@@ -5,8 +5,8 @@ import type { FloorSettings } from "../../northbound/web/api/floor.ts";
 import { get } from "../api.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { floorState } from "../fleet/floor-state.ts";
-import type { Listing } from "../fleet/list.ts";
-import type { Picture } from "../floor/draw.ts";
+import { emptyHall, type Listing } from "../fleet/list.ts";
+import type { Picture } from "../floor/ground.ts";
 import { noticeOf, type PointShape } from "../floor/scene.ts";
 import { floorAddress } from "../route.ts";
 import { say } from "../texts/texts.ts";
@@ -53,6 +53,7 @@ export function Floor(props: { readonly mapId: number | null; readonly chosenId:
       <h1 class="unseen">{say("rail.floor")}</h1>
       <section class="map" aria-label={say("floor.map")}>
         {notice !== null && <p class="warning">{say("floor.notice", { text: notice })}</p>}
+        <MapChoice fleet={fleet} halls={listing.halls} mapId={mapId} chosenId={props.chosenId} />
         <FloorDrawing
           state={state}
           picture={picture}
@@ -64,7 +65,6 @@ export function Floor(props: { readonly mapId: number | null; readonly chosenId:
             if (chosen?.robot.place?.map_id === mapId) press.current?.(name);
           }}
         />
-        <MapChoice fleet={fleet} halls={listing.halls} mapId={mapId} chosenId={props.chosenId} />
         <Legend types={settings.point_types} />
       </section>
       <div class="panel">
@@ -137,11 +137,11 @@ function MapChoice(props: {
   return (
     <nav class="tabs" aria-label={say("floor.maps")}>
       {[...maps.values()].map(({ map_id: id, name }) => {
-        const [all, unusual] = props.halls.get(id) ?? [0, 0];
+        const { all, unusual, worst } = props.halls.get(id) ?? emptyHall;
         return (
           <Link key={id} to={floorAddress(id, props.chosenId)} current={id === props.mapId}>
             {name ?? say("floor.mapNumber", { id })} <span class="number">{all}</span>
-            {unusual > 0 && <Word word={`${unusual}`} emphasis="abnormal" />}
+            {unusual > 0 && <Word word={`${unusual}`} emphasis={worst} />}
           </Link>
         );
       })}

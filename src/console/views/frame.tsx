@@ -11,7 +11,7 @@ import { Bar, LanguageSwitch } from "./bar.tsx";
 import { usePage } from "./context.ts";
 import { Floor } from "./floor.tsx";
 import { viewLater } from "./later.tsx";
-import { Empty, Icon, Link, Password, Says } from "./parts.tsx";
+import { Empty, Icon, Link, Password } from "./parts.tsx";
 import { Robot } from "./robot.tsx";
 
 const Command = viewLater(() => import("./command.tsx").then((module) => module.Command), "command");
@@ -78,15 +78,14 @@ function serviceState(store: Store) {
   if (fleet === null || !store.isLive.value) return null;
   const silence = store.silence.value;
   if (silence === null && fleet.isFleetLinkUp) return null;
-  const connections = <Link to="/connections">{say("rail.connections")}</Link>;
   const time = silence === null ? "" : timeOfDay(wallTimeMs(silence, store.now.value));
+  const text =
+    time === ""
+      ? say("silent.link")
+      : say(fleet.isFleetLinkUp ? "silent.list" : "silent.linkSince", { time });
   return (
-    <p class="notice grave" role="alert">
-      {time === "" ? (
-        <Says of="silent.link" connections={connections} />
-      ) : (
-        <Says of={fleet.isFleetLinkUp ? "silent.list" : "silent.linkSince"} {...{ time, connections }} />
-      )}
+    <p class="notice grave" role="alert" title={text}>
+      <span>{text}</span> <Link to="/connections">{say("rail.connections")}</Link>
     </p>
   );
 }

@@ -116,8 +116,8 @@ export function Table(props: {
         <table aria-label={caption}>
           <thead>
             <tr>
-              {columns.map(({ name }) => (
-                <th key={name} scope="col">
+              {columns.map(({ name, class: own }) => (
+                <th key={name} scope="col" class={own}>
                   {name === "" ? <span class="unseen">{say("robot.queuePlace")}</span> : name}
                 </th>
               ))}

@@ -177,9 +177,10 @@ class Row extends Component<RowProps> {
 
   override render({ robot, shown, place, isChosen, isSilent }: RowProps) {
     const old = isSilent ? "unconfirmed" : undefined;
+    const states = [isChosen ? " chosen" : "", isSilent ? " silent" : ""].join("");
     return (
       // biome-ignore lint/a11y/useSemanticElements: see the list
-      <div ref={this.#row} role="listitem" class={isChosen ? "row chosen" : "row"}>
+      <div ref={this.#row} role="listitem" class={`row${states}`}>
         <Link to={robotAddress(robot.robot_id)}>{robot.robot_id}</Link>
         <button type="button" aria-pressed={isChosen} onClick={() => this.props.choose(robot.robot_id)}>
           <span class="unseen">{say(isChosen ? "list.shown" : "list.show", { robot: robot.robot_id })}</span>
@@ -189,7 +190,7 @@ class Row extends Component<RowProps> {
           <span class={isSilent ? "why unconfirmed" : "why"}>{whyText(robot)}</span>
         )}
         <span class="does">
-          <span class={old}>{currentGoalText(robot)}</span> · <span class={old}>{place}</span>
+          <span class={old}>{place}</span> · <span class={old}>{currentGoalText(robot)}</span>
         </span>
         <span class={isSilent ? "charge unconfirmed" : "charge"}>{batteryOf(robot)}</span>
       </div>

@@ -119,7 +119,7 @@ function Queue({ robot, listed }: PartProps) {
       ]}
       rows={queue.map((mission, at) => ({
         key: mission.mission_id,
-        class: at === current ? "current" : "",
+        class: at === current && !hasEnded(mission) ? "current" : "",
         cells: [
           placeInQueue(mission, at, current),
           <ShortId id={mission.mission_id} />,

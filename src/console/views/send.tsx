@@ -118,7 +118,8 @@ function OperationForm(props: { readonly operation: Operation; readonly robotId:
   };
   return (
     <form class="request card" onSubmit={(event) => event.preventDefault()}>
-      <p>{say("send.needs", { summary: operation.summary, role: word(operation.role) })}</p>
+      <p lang="en">{operation.summary}</p>
+      <p class="muted">{say("send.needs", { role: word(operation.role) })}</p>
       <div class="line-up">
         {say("send.begin")}{" "}
         {operation.examples.map(({ title, request }) => (

@@ -105,7 +105,7 @@ function FaultTable(props: {
       isNamed
       columns={[
         say("simulator.fault"),
-        say("tags.ofWhat"),
+        { name: say("tags.ofWhat"), class: "fixed" },
         say("log.state"),
         say("simulator.switch"),
         { name: say("simulator.does"), class: "wide" },

@@ -186,7 +186,7 @@ function Folder({ folder: { name, protocol, tags } }: { readonly folder: TagFold
             </Link>
             <Copy text={tag.address} />
           </div>,
-          <span class="id">{valueStart(tag)}</span>,
+          <span class="id start">{valueStart(tag)}</span>,
           <Word {...qualityWord(tag)} />,
           <Time iso={tag.source_time} />,
           <Ago iso={tag.received_at} />,

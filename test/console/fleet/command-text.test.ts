@@ -16,7 +16,7 @@ it("names where a mission leads, and not all of many goals", () => {
     text("CreateMission", { mission: { baseMission: { navigateMission: { goal: goal("Station A") } } } }),
   ).toBe("CreateMission: → Station A");
   expect(text("CreateMission", { goals: ["A", "B", "C", "D"].map(goal) })).toBe(
-    "CreateMission: → A, → B, → C, …",
+    "CreateMission: → A → B → C, …",
   );
 });
 

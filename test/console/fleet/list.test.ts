@@ -74,7 +74,7 @@ describe("the list of robots", () => {
       standingRobot("cart-2", paused),
       standingRobot("cart-3", { place: null }),
     );
-    expect([...halls]).toEqual([[1, [2, 1]]]);
+    expect([...halls]).toEqual([[1, { all: 2, unusual: 1, worst: "abnormal" }]]);
   });
 
   it.each([

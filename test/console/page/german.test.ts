@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { busyRobot, flatBattery } from "../busy-fleet.ts";
-import { standingRobot } from "../standing-robot.ts";
+import { oneMission, standingRobot } from "../standing-robot.ts";
 import { describePages, isLive } from "./page-harness.ts";
 
 describePages("the page in German", (pages) => {
@@ -36,6 +36,21 @@ describePages("the page in German", (pages) => {
     await step.getByRole("button", { name: "Zum Laden schicken: cart-2" }).click();
     await expect.poll(() => gateway.asked.length).toBeGreaterThan(0);
     expect(gateway.asked[0]).toMatchObject({ body: { operation: "ChargeRobot" } });
+  });
+
+  it("does not ask for a resume of a mission that was just resumed", async () => {
+    const { page, gateway } = await open("/robots/cart-2");
+    const { idle } = standingRobot("cart-2");
+    const paused = { ...idle, reason: "PAUSED", text: "its mission runs" } as const;
+    const robots = [{ robot_id: "cart-2", mission: oneMission({}), idle: paused }];
+    gateway.send("change", { at: idle.since, robots });
+    await page.getByText(/: seine Mission läuft, in der neuesten Online-Liste ist er pausiert\.$/).waitFor();
+  });
+
+  it("has no English word below a page that hangs", async () => {
+    const { page } = await open("/");
+    const word = "getComputedStyle(document.querySelector('.ticking'), '::after').content";
+    expect(await page.evaluate(word)).toContain("✕ nicht aktuell");
   });
 
   it("is left, and chosen again, by the user", async () => {

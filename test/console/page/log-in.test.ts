@@ -26,8 +26,11 @@ describePages("a gateway with users", (pages) => {
     const { page } = await open(null);
     await page.getByRole("heading", { name: "Log in" }).waitFor();
     expect(await page.getByText("cart-1").count()).toBe(0);
+    const focused = () => page.evaluate("document.activeElement.name");
+    expect(await focused()).toBe("user");
     await logIn(page, "ann", "a-guess");
-    await page.getByText("Not logged in: user or password is wrong.").waitFor();
+    await page.getByRole("alert").getByText("Not logged in: user or password is wrong.").waitFor();
+    await expect.poll(focused).toBe("password");
     await logIn(page, "ann");
     await page.getByText("● live").waitFor();
     await page.getByText("ann (operator)").waitFor();

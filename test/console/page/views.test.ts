@@ -2,6 +2,7 @@ import type { Locator, Page } from "playwright-core";
 import { expect, it } from "vitest";
 import type { Robot } from "../../../src/northbound/web/api/robot.ts";
 import { greyPng } from "../../support/png.ts";
+import { flatBattery } from "../busy-fleet.ts";
 import { standingRobot } from "../standing-robot.ts";
 import type { FakeGateway } from "./fake-gateway.ts";
 import { describePages } from "./page-harness.ts";
@@ -108,6 +109,15 @@ describePages("the console", (pages) => {
         expect.stringMatching(/leaseleased: station <b>dock<\/b> for opcua:plc1 \(asked\)$/),
       ]);
     await page.getByText(/^The newest 20 at most since/).waitFor();
+  });
+
+  it("says of a storm of alarms how many there are, and nothing of those that are not listed", async () => {
+    const listed = Array.from({ length: 3 }, (_, at) => ({ ...flatBattery, id: `a${at}` }));
+    const { page, gateway } = await open([standingRobot("cart-1")], "/alarms");
+    gateway.send("change", { at: "2026-01-02T03:05:05.000Z", alarms: { count: 600, alarms: listed } });
+    await page.getByText(/^600 alarms are active, or .* The 3 most urgent are listed\.$/).waitFor();
+    await page.getByRole("button", { name: "Choose all 3" }).waitFor();
+    expect(await page.getByText(/\d+ unacknowledged,/).count()).toBe(0);
   });
 
   it("shows names that are markup as text", async () => {

@@ -75,7 +75,7 @@ export const commanding = {
   "send.notOffered":
     "{count} Operation wird Ihnen nicht angeboten|{count} Operationen werden Ihnen nicht angeboten",
   "send.refused": "{name}: {reason}",
-  "send.needs": "{summary} Verlangt die Rolle {role}.",
+  "send.needs": "Verlangt die Rolle {role}.",
   "send.begin": "Beginnen mit",
   "send.effectOf": "{effect}. {summary}",
   "effect.notKnown": "unbekannt",

@@ -56,7 +56,7 @@ export const lists = {
   "alarms.none": "Kein Alarm steht an.",
   "alarms.noneText":
     "Was jemanden braucht, steht dann hier, mit der üblichen Ursache und dem, was zu tun ist.",
-  "alarms.many": "{all} Alarme stehen an. Die {listed} dringendsten sind aufgeführt.",
+  "alarms.many": "{all} Alarme stehen an oder sind unquittiert. Die {listed} dringendsten sind aufgeführt.",
   "alarms.summary": "{counts}.",
   "alarms.counts": "{open} unquittiert, {seen} quittiert, {returned} davon vorbei",
   "alarms.open": "Unquittiert",

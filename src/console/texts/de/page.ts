@@ -48,10 +48,10 @@ export const page = {
   "live.again": "Neu verbinden",
   "live.veil":
     "Nicht aktuell: Das Gateway hat seit 3 s nichts gemeldet. Nichts hier ist jetzt als wahr bekannt.",
-  "silent.list": "▲ Keine Online-Liste seit {time}. Roboter stehen da, wie sie zuletzt waren. {connections}",
-  "silent.link": "▲ Flottendienst nicht erreichbar. Roboter stehen da, wie sie zuletzt waren. {connections}",
+  "silent.list": "▲ Keine Online-Liste seit {time}. Roboter stehen da, wie sie zuletzt waren.",
+  "silent.link": "▲ Flottendienst nicht erreichbar. Roboter stehen da, wie sie zuletzt waren.",
   "silent.linkSince":
-    "▲ Flottendienst nicht erreichbar seit {time}. Roboter stehen da, wie sie zuletzt waren. {connections}",
+    "▲ Flottendienst nicht erreichbar seit {time}. Roboter stehen da, wie sie zuletzt waren.",
   open: "Offen: Jedes Programm hier darf lesen und befehlen.",
   "open.label": "Zugang",
   "unheard.title": "Vom Gateway ist noch nichts gekommen.",

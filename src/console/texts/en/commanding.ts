@@ -72,7 +72,7 @@ export const commanding = {
   "send.refusedMoves": "You may move no robot from here: {reason}.",
   "send.notOffered": "{count} operation is not offered to you|{count} operations are not offered to you",
   "send.refused": "{name}: {reason}",
-  "send.needs": "{summary} Needs the role {role}.",
+  "send.needs": "Needs the role {role}.",
   "send.begin": "Begin with",
   "send.effectOf": "{effect}. {summary}",
   "effect.notKnown": "not known",

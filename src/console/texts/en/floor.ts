@@ -20,6 +20,7 @@ export const floor = {
   "why.HELD": "held by {by}",
   "why.EXCEPTION": "the robot reports: {words}",
   "why.PAUSED": "its mission or the robot is paused: resume it",
+  "why.resumed": "its mission runs, and the newest online list has it paused",
   "why.WAITS_FOR_CONFIRMATION": "its task chain waits for a confirmation",
   "why.WAITS_AT_GOAL": "its mission waits at {goal}: until its time is over, or the goal is skipped",
   "why.CHARGING": "the robot is charging",

@@ -54,7 +54,8 @@ export const lists = {
   "act.takenBack": "taken back",
   "alarms.none": "No alarm stands.",
   "alarms.noneText": "What needs somebody will be listed here, with its usual cause and what to do.",
-  "alarms.many": "{all} alarms stand. The {listed} most urgent are listed.",
+  "alarms.many":
+    "{all} alarms are active, or nobody has acknowledged them. The {listed} most urgent are listed.",
   "alarms.summary": "{counts}.",
   "alarms.counts": "{open} unacknowledged, {seen} acknowledged, {returned} of them returned",
   "alarms.open": "Unacknowledged",

@@ -47,10 +47,9 @@ export const page = {
   "live.ended": "✕ {reason}",
   "live.again": "Connect again",
   "live.veil": "Not live: the gateway has said nothing for 3 s. Nothing here is known to be true now.",
-  "silent.list": "▲ No online list since {time}. Robots are shown as they were last. {connections}",
-  "silent.link": "▲ Fleet service not reached. Robots are shown as they were last. {connections}",
-  "silent.linkSince":
-    "▲ Fleet service not reached since {time}. Robots are shown as they were last. {connections}",
+  "silent.list": "▲ No online list since {time}. Robots are shown as they were last.",
+  "silent.link": "▲ Fleet service not reached. Robots are shown as they were last.",
+  "silent.linkSince": "▲ Fleet service not reached since {time}. Robots are shown as they were last.",
   open: "Open: every program here may read and command.",
   "open.label": "Access",
   "unheard.title": "Nothing has been heard of the gateway yet.",

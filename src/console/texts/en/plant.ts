@@ -55,7 +55,7 @@ export const plant = {
   "connections.part": "Part",
   "connections.state": "State",
   "connections.since": "Since",
-  "connections.why": "Why",
+  "connections.why": "Details",
   "part.fleet": "Fleet service",
   "part.mqtt": "MQTT broker",
   "part.mqttBroker": "Embedded MQTT broker",

@@ -1,0 +1,121 @@
+// The part of the floor's drawing that stands still: grid or drawing, points with their names, and the scale.
+import type { FloorPicture } from "../../northbound/web/api/floor.ts";
+import { numberText, say } from "../texts/texts.ts";
+import { type Camera, type Size, scaleLength, toPixels } from "./camera.ts";
+import type { Label } from "./labels.ts";
+import { pictureTransform } from "./picture.ts";
+import { drawPoint } from "./points.ts";
+import { merged, type Scene } from "./scene.ts";
+import type { Palette } from "./sprites.ts";
+
+export type Ink = CanvasRenderingContext2D;
+
+export const font = "12px Inter, system-ui, sans-serif";
+/** The part of a label's box below the line. */
+export const BELOW_LINE = 3;
+
+/** A drawing of the floor, and its position. */
+export interface Picture {
+  readonly image: CanvasImageSource;
+  readonly layout: FloorPicture;
+}
+
+/** What the positions of points depend on. */
+export function viewOf(points: Scene["points"], camera: Camera, { width, height }: Size): readonly unknown[] {
+  const { pixelsPerUnit, originX, originY } = camera;
+  return [points, pixelsPerUnit, originX, originY, width, height];
+}
+
+export function isSame(before: readonly unknown[], now: readonly unknown[]): boolean {
+  return before.length === now.length && now.every((value, at) => value === before[at]);
+}
+
+interface Ground {
+  readonly points: Scene["points"];
+  readonly names: readonly Label[];
+  readonly picture: Picture | null;
+}
+
+/** The part that stands still while marks move: it is drawn once for each view of the map. */
+export function createGround(ratio: number, colours: Palette) {
+  const canvas = document.createElement("canvas");
+  const own = canvas.getContext("2d", { alpha: false });
+  let drawn: readonly unknown[] = [];
+  return {
+    draw(ink: Ink, { points, names, picture }: Ground, camera: Camera, size: Size): void {
+      if (own === null) return;
+      const wanted = [...viewOf(points, camera, size), names, picture];
+      if (!isSame(drawn, wanted)) {
+        drawn = wanted;
+        canvas.width = Math.round(size.width * ratio);
+        canvas.height = Math.round(size.height * ratio);
+        own.setTransform(ratio, 0, 0, ratio, 0, 0);
+        own.fillStyle = colours.ground;
+        own.fillRect(0, 0, size.width, size.height);
+        if (picture === null) drawGrid(own, colours, camera, size);
+        else drawPicture(own, picture, camera);
+        own.font = font;
+        own.lineWidth = 1.5;
+        own.fillStyle = colours.point;
+        own.strokeStyle = colours.pointName;
+        for (const point of merged(points, camera)) {
+          const at = toPixels(camera, point);
+          if (isWithin(at, size)) drawPoint(own, point.shape, at.x, at.y);
+        }
+        own.fillStyle = colours.pointName;
+        for (const { text, left, bottom } of names) own.fillText(text, left, bottom - BELOW_LINE);
+        drawScale(own, colours, camera, size);
+      }
+      ink.drawImage(canvas, 0, 0, size.width, size.height);
+    },
+  };
+}
+
+/** Paler than the values of the service. */
+function drawPicture(ink: Ink, { image, layout }: Picture, camera: Camera): void {
+  ink.save();
+  ink.globalAlpha = 0.5;
+  ink.transform(...pictureTransform(layout, camera));
+  ink.drawImage(image, 0, 0);
+  ink.restore();
+}
+
+/** Lines at each length of the scale: without a drawing nothing else says how far apart two places are. */
+function drawGrid(ink: Ink, colours: Palette, camera: Camera, { width, height }: Size): void {
+  const step = scaleLength(camera) * camera.pixelsPerUnit;
+  ink.lineWidth = 1;
+  ink.strokeStyle = colours.grid;
+  ink.beginPath();
+  for (let x = camera.originX - Math.floor(camera.originX / step) * step; x < width; x += step) {
+    ink.moveTo(Math.round(x) + 0.5, 0);
+    ink.lineTo(Math.round(x) + 0.5, height);
+  }
+  for (let y = camera.originY - Math.floor(camera.originY / step) * step; y < height; y += step) {
+    ink.moveTo(0, Math.round(y) + 0.5);
+    ink.lineTo(width, Math.round(y) + 0.5);
+  }
+  ink.stroke();
+}
+
+/** A length, and the directions of the axes. */
+function drawScale(ink: Ink, colours: Palette, camera: Camera, { height }: Size): void {
+  const length = scaleLength(camera);
+  const [left, bottom] = [16, height - 16];
+  ink.strokeStyle = colours.pointName;
+  ink.fillStyle = colours.pointName;
+  ink.beginPath();
+  ink.moveTo(left, bottom - 24);
+  ink.lineTo(left, bottom);
+  ink.lineTo(left + length * camera.pixelsPerUnit, bottom);
+  ink.stroke();
+  ink.fillText("y", left - 3, bottom - 28);
+  ink.fillText(say("floor.scale", { length: numberText(length, length < 1 ? 1 : 0) }), left + 6, bottom - 6);
+}
+
+/** With room for a name that begins left of the drawing. */
+export function isWithin(
+  { x, y }: { readonly x: number; readonly y: number },
+  { width, height }: Size,
+): boolean {
+  return x > -200 && x < width + 40 && y > -40 && y < height + 40;
+}
