@@ -37,17 +37,32 @@ export interface FanOut {
 
 interface Subscriber {
   readonly feed: Feed;
-  /** Hands over one slice if the northbound can take it. Returns whether it needs another turn. */
-  turn(): boolean;
+  /** Hands over one slice if the northbound can take it. */
+  turn(): Turn;
   figures(): Readonly<Record<string, number>>;
 }
 
+/** What a northbound got in its turn. */
+interface Turn {
+  /** Changes and events. */
+  readonly handedOver: number;
+  /** Whether it needs another turn. */
+  readonly isMore: boolean;
+}
+
+const NOTHING: Turn = { handedOver: 0, isMore: false };
+
 /** The next turn of the event loop should come at once. */
 const TURN_LIMIT_MS = 30_000;
+/** The northbounds share so much of a turn of the event loop, plus the slice that has begun. */
+const TURN_MS = 8;
+/** A link writes its slice when the fan-out has returned, so its time is not seen here: its length counts. */
+const TURN_LENGTH = 100;
 
 /**
- * Each northbound has a bounded queue of its own, and gets a bounded slice in a turn of the event loop. So a
- * slow broker slows no other northbound, and a burst does not block the event loop.
+ * Each northbound has a bounded queue of its own, and gets a bounded slice at a time, one after another. So a
+ * slow broker slows no other northbound. A burst does not block the event loop: the northbounds that have not
+ * had their slice when the turn is over are the first of the next turn.
  */
 export function createFanOut(parts: FanOutParts): FanOut {
   const { clock, log, work, tap = noTap } = parts;
@@ -55,6 +70,9 @@ export function createFanOut(parts: FanOutParts): FanOut {
   const subscribers = new Map<string, Subscriber>();
   /** Since when a turn is scheduled, by the monotonic clock; null: none is. */
   let scheduledAtMs: number | null = null;
+  /** The northbounds that have not had their slice, and whether one of the others needs a further one. */
+  let round = subscribers.entries();
+  let isMore = false;
 
   function schedule(): void {
     if (scheduledAtMs !== null) return;
@@ -64,9 +82,22 @@ export function createFanOut(parts: FanOutParts): FanOut {
 
   function flush(): void {
     scheduledAtMs = null;
-    let again = false;
-    for (const [name, { turn }] of subscribers) again = (work?.time(name, turn) ?? turn()) || again;
-    if (again) schedule();
+    const endsAtMs = clock.monotonicMs() + TURN_MS;
+    let handedOver = 0;
+    while (handedOver < TURN_LENGTH && clock.monotonicMs() < endsAtMs) {
+      const { done, value } = round.next();
+      if (done) {
+        round = subscribers.entries();
+        if (isMore) schedule();
+        isMore = false;
+        return;
+      }
+      const [name, { turn }] = value;
+      const had = work?.time(name, turn) ?? turn();
+      handedOver += had.handedOver;
+      isMore ||= had.isMore;
+    }
+    schedule();
   }
 
   function add(name: string, subscriber: Subscriber): void {
@@ -120,6 +151,10 @@ export function createFanOut(parts: FanOutParts): FanOut {
   };
 }
 
+function lengthOf({ changes, events }: Slice): number {
+  return changes.length + events.length;
+}
+
 /** The same feed; each slice is recorded as it is handed over. */
 function recorded(name: string, feed: Feed, published: DeliveryTap): Feed {
   return {
@@ -137,9 +172,9 @@ function createSinkSubscriber(name: string, sink: Sink, feed: Feed, log: Log): S
   return {
     feed,
     turn() {
-      if (!feed.hasWork()) return false;
+      if (!feed.hasWork()) return NOTHING;
       const slice = feed.take();
-      if (isEmpty(slice)) return false;
+      if (isEmpty(slice)) return NOTHING;
       feed.release(slice);
       try {
         sink.write(slice);
@@ -149,7 +184,7 @@ function createSinkSubscriber(name: string, sink: Sink, feed: Feed, log: Log): S
           log.error({ northbound: name, err: error }, "a northbound failed to show a batch");
         failures += 1;
       }
-      return feed.hasWork();
+      return { handedOver: lengthOf(slice), isMore: feed.hasWork() };
     },
     figures: () => ({ ...feed.figures(), failures }),
   };
@@ -186,7 +221,7 @@ export interface Outlet {
 function createOutlet(
   feed: Feed,
   schedule: () => void,
-): { readonly outlet: Outlet; readonly turn: () => boolean } {
+): { readonly outlet: Outlet; readonly turn: () => Turn } {
   let isOpen = false;
   let waiting: ((slice: Slice | null) => void) | null = null;
 
@@ -234,11 +269,11 @@ function createOutlet(
   return {
     outlet,
     turn() {
-      if (waiting === null || !feed.hasWork()) return false;
+      if (waiting === null || !feed.hasWork()) return NOTHING;
       const slice = feed.take();
       if (!isEmpty(slice)) settle(slice);
       // The reader asks for its next turn itself, after it has written this slice.
-      return false;
+      return { handedOver: lengthOf(slice), isMore: false };
     },
   };
 }

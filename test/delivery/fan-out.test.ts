@@ -88,6 +88,73 @@ describe("a sink", () => {
   });
 });
 
+describe("a turn of the event loop", () => {
+  /** Northbounds that take so long for each batch, by the test's clock. */
+  function attach({ fanOut, clock, shown }: ReturnType<typeof setUp>, names: readonly string[], ms: number) {
+    for (const name of names) {
+      const write = (batch: Batch) => {
+        clock.advance(ms);
+        shown.push([name, ...short(batch)]);
+      };
+      fanOut.attachSink(name, { write }, { ...roomy, perTurn: 2 });
+    }
+  }
+
+  it("ends when the northbounds have had their time, and the next one begins with the others", async () => {
+    const scene = setUp();
+    attach(scene, ["opcua", "api", "tail"], 5);
+    scene.fanOut.offer(scene.state.set("r1", 1));
+    scene.fanOut.offer(events("e1", "e2", "e3"));
+    await turn();
+    const first = [
+      ["opcua", "r1=1", "e1", "e2"],
+      ["api", "r1=1", "e1", "e2"],
+    ];
+    expect(scene.shown).toEqual(first);
+    scene.fanOut.offer(scene.state.set("r1", 2));
+    await turn();
+    // The newest value, and no northbound a second time before each has had its slice.
+    expect(scene.shown.slice(2)).toEqual([["tail", "r1=2", "e1", "e2"]]);
+    for (let more = 0; more < 3; more += 1) await turn();
+    expect(scene.shown.slice(3)).toEqual([
+      ["opcua", "r1=2", "e3"],
+      ["api", "r1=2", "e3"],
+      ["tail", "e3"],
+    ]);
+  });
+
+  it("ends when links have been handed enough, because they write later", async () => {
+    const { state, fanOut } = setUp();
+    const taken: string[] = [];
+    for (const name of ["mqtt", "mqtt2", "sparkplug"]) {
+      const outlet = fanOut.attachOutlet(name, roomy);
+      outlet.open();
+      void outlet.next().then((slice) => taken.push(`${name} ${slice?.changes.length}`));
+    }
+    for (let robot = 0; robot < 60; robot += 1) fanOut.offer(state.set(`r${robot}`, robot));
+    await turn();
+    expect(taken).toEqual(["mqtt 60", "mqtt2 60"]);
+    await turn();
+    expect(taken.slice(2)).toEqual(["sparkplug 60"]);
+  });
+
+  it("goes on with the others when the next one is detached", async () => {
+    const scene = setUp();
+    attach(scene, ["opcua", "api"], 5);
+    const detach = scene.fanOut.attachSink("tail", scene.sink, roomy);
+    attach(scene, ["late"], 5);
+    scene.fanOut.offer(events("e1"));
+    await turn();
+    detach();
+    await turn();
+    expect(scene.shown).toEqual([
+      ["opcua", "e1"],
+      ["api", "e1"],
+      ["late", "e1"],
+    ]);
+  });
+});
+
 describe("an outlet", () => {
   it("keeps no changes while it is closed, and begins with a snapshot when it opens", async () => {
     const { state, fanOut } = setUp();
