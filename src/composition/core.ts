@@ -16,8 +16,8 @@ import type { LineFile } from "../platform/line-file.ts";
 import { firstHang } from "../platform/liveness.ts";
 import { createProcessHealth } from "../platform/process-health.ts";
 import { createClockAlarm } from "../state/alarm-conditions.ts";
-import { createBatteryTrends } from "../state/battery-trends.ts";
 import { createFleetState, type FleetState } from "../state/fleet-state.ts";
+import { createBatteryTrends, createHourTrends } from "../state/trends.ts";
 import { version } from "../version.ts";
 import { createLinkWatch } from "./alarm-watch.ts";
 import { type Commands, createCommands } from "./commands.ts";
@@ -102,7 +102,6 @@ export function createCore(run: Run, components: readonly Component[]) {
   ]);
   const fanOut = createFanOut({ state: pipeline, clock, log, work, tap });
 
-  const { batteryOf, open } = createBatteryTrends(state.charges, clock);
   const health = createHealth(components, run, state, fanOut, commands.auditLog);
   const readings: Readings = {
     robots: state.robots,
@@ -123,7 +122,8 @@ export function createCore(run: Run, components: readonly Component[]) {
     commands,
     catalogue,
     noteWrongClock: clockAlarm.noteWrong,
-    trends: { batteryOf, open, latency: commands.latency },
+    trends: { ...createBatteryTrends(state.charges, clock), latency: commands.latency },
+    hour: createHourTrends(state.known, clock),
     certificates,
     health,
     metrics: createMetrics({

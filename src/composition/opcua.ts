@@ -15,7 +15,7 @@ import { QUEUE, type Run, startRetry } from "./run.ts";
 export async function opcua(
   options: OpcUaOptions,
   run: Run,
-  { link, state, stages, fanOut, commands, catalogue, trends, certificates }: Core,
+  { link, state, stages, fanOut, commands, catalogue, trends, hour, certificates }: Core,
 ): Promise<OpcUaServer> {
   const { config, surroundings, work, sessionId, stores, reloads, cluster } = run;
   // Loaded here: a gateway without OPC UA starts in two thirds of the time, and needs less memory.
@@ -49,7 +49,7 @@ export async function opcua(
       cluster: cluster?.view ?? null,
       permits: dispatcher.permits,
       holds: dispatcher.holds,
-      batteries: trends,
+      past: { batteries: trends, hour },
       alarmFacts: {
         batteryLimits: config.alarms.battery.now,
         certificateEndMs: () => firstEndMs(certificates.found()),

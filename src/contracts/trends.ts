@@ -19,6 +19,17 @@ export interface BatteryTrends {
   open(): () => void;
 }
 
+/** Of the current mission, and of the robot's place on its map. */
+export type HourName = "missionState" | "mapId" | "x" | "y" | "heading";
+
+/** What robots did in the last hour. */
+export interface HourTrends {
+  /** Numbers as OPC UA shows them; a state without a mission is 0. */
+  hourOf(robotId: RobotId, name: HourName): Trend<number>;
+  /** Starts to record, as `BatteryTrends.open`. */
+  open(): () => void;
+}
+
 /** The duration of the commands that ended within one step. */
 export interface LatencyStep {
   /** Commands with a known outcome. */

@@ -1,4 +1,4 @@
-import { type Coded, codeText } from "./coded.ts";
+import { type Coded, codeNumber, codeText } from "./coded.ts";
 
 /** MissionState.State by number (proto/fleet/v1/mission.proto). */
 export const missionStateNames = [
@@ -76,6 +76,12 @@ export interface MissionQueue {
 /** The mission that `currentMissionIndex` names. */
 export function currentMission(queue: MissionQueue): Mission | undefined {
   return queue.missions[queue.currentMissionIndex];
+}
+
+/** The number of the current mission's state; 0 without one. */
+export function currentStateNumber(queue: MissionQueue): number {
+  const mission = currentMission(queue);
+  return mission === undefined ? 0 : codeNumber(missionStateNames, mission.state);
 }
 
 /** The goal of a mission at which the robot is, or to which it drives. */

@@ -14,6 +14,7 @@ import type { FleetUpdate } from "../domain/update.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { createChangePublisher, createOpenBatch, type OpenBatch, robotChange } from "./change-publisher.ts";
+import { type KnownOfRobot, knownCharges, knownValues } from "./known-values.ts";
 import { createQualityReader, type LinkHealth, type QualityReader } from "./quality-reader.ts";
 import { createRobotRegistry, createStreamRegistry, describeCached, type RobotEntry } from "./robot-entry.ts";
 import { createEventIds } from "./robot-events.ts";
@@ -47,6 +48,8 @@ export interface FleetState extends FleetView, PlaceAges {
   current(change: StateChange): StateChange;
   /** The charge, in percent, of each robot whose charge is known to be true now. */
   charges(): ReadonlyMap<RobotId, number>;
+  /** Of each robot, the values that are known to be true now; null: that one is not. */
+  known(): Iterable<KnownOfRobot>;
   figures(): Readonly<Record<string, number>>;
 }
 
@@ -156,6 +159,7 @@ export function createFleetState({
       return currentChange(change, robot, chains, reader, clock.monotonicMs());
     },
     charges: () => knownCharges(robots.all(), reader, clock.monotonicMs()),
+    known: () => knownValues(robots.all(), reader, clock.monotonicMs()),
     figures: () => ({
       robots: robots.size,
       robotsGood: countGood(robots.all()),
@@ -167,20 +171,6 @@ export function createFleetState({
       valuesImpossible: updates.impossible(),
     }),
   };
-}
-
-function knownCharges(
-  robots: Iterable<RobotEntry>,
-  reader: QualityReader,
-  nowMs: number,
-): ReadonlyMap<RobotId, number> {
-  const found = new Map<RobotId, number>();
-  for (const robot of robots) {
-    const { received } = robot.battery;
-    if (received === null || reader.ofCached(robot, robot.battery, nowMs) !== "good") continue;
-    found.set(robot.robotId, received.value.chargePercent);
-  }
-  return found;
 }
 
 function isListed(robot: RobotEntry | undefined, { hasPlace }: RobotUpdates["rosters"]): boolean {

@@ -7,7 +7,6 @@ import type { MakeStopRequest } from "../../contracts/fleet-port.ts";
 import type { OperationManual } from "../../contracts/operation-manual.ts";
 import type { ReloadRefusal } from "../../contracts/reload.ts";
 import type { Permits, Stations, VisibleStations } from "../../contracts/stations.ts";
-import type { BatteryTrends } from "../../contracts/trends.ts";
 import type { Alarm } from "../../domain/alarm.ts";
 import type { VisibleStation } from "../../domain/station-visits.ts";
 import { memberIndex } from "../../models/cluster.ts";
@@ -33,6 +32,7 @@ import { addGatewayTags, type GatewayFacts, type GatewayTags } from "./gateway-t
 import { modelHash } from "./model-hash.ts";
 import { addNamespaceMetadata } from "./namespace-metadata.ts";
 import { createNodeBuilder, type Folder, type NodeBuilder } from "./node-builder.ts";
+import type { PastValues } from "./node-opcua/history-reads.ts";
 import { takeOneDimension } from "./node-opcua/index-ranges.ts";
 import { takeLargeRequests } from "./node-opcua/large-requests.ts";
 import {
@@ -77,7 +77,7 @@ export interface OpcUaViews {
   readonly permits: Permits;
   readonly holds: Pick<Holds, "holdState">;
   readonly alarms: AlarmStore & ActiveAlarms;
-  readonly batteries: BatteryTrends;
+  readonly past: PastValues;
   readonly alarmFacts: AlarmFacts;
   /** Absent or null: the gateway is no member of a cluster. */
   readonly cluster?: ClusterView | null;

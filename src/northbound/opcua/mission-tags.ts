@@ -3,6 +3,7 @@ import { type Coded, codeNumber, codeText } from "../../domain/coded.ts";
 import {
   currentGoal,
   currentMission,
+  currentStateNumber,
   feedbackStatusNames,
   type Goal,
   type Mission,
@@ -102,7 +103,7 @@ export function addMissionTags(builder: NodeBuilder, robot: Folder): MissionTags
     show(queue, status, times, sequence) {
       const mission = currentMission(queue);
       tags.MissionId.set(mission?.missionId ?? "", status, times);
-      tags.State.set(mission === undefined ? 0 : codeNumber(missionStateNames, mission.state), status, times);
+      tags.State.set(currentStateNumber(queue), status, times);
       tags.StateText.set(mission === undefined ? "" : codeName(mission.state), status, times);
       tags.CurrentMissionIndex.set(queue.currentMissionIndex, status, times);
       tags.MissionCount.set(queue.missions.length, status, times);

@@ -148,7 +148,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         const { auditEvents } = opened;
         const nodeParts = { commands, views, memory, registry, auditEvents, clock, random, log };
         gateway = openAddressSpace(server, space, options, nodeParts, signal);
-        answerHistoryReads(server, views.batteries, registry.robotAt, signal);
+        answerHistoryReads(server, views.past, registry.robotAt, signal);
         // Last: it contains the errors of the handlers that were inserted before node-opcua's.
         guarded = fence(server, clock, log, aroundRequests(parts));
         await startServer(server, (listen) => beginListening(retry, "opcua", options, listen, signal, ready));

@@ -13,7 +13,7 @@ import {
   VariableIds,
 } from "node-opcua";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { BatteryTrends } from "../../../src/contracts/trends.ts";
+import type { BatteryTrends, HourName, HourTrends } from "../../../src/contracts/trends.ts";
 import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 
 const NOON_MS = Date.UTC(2026, 0, 2, 12);
@@ -21,7 +21,30 @@ const CHARGE = "ns=2;s=Robots.AMR01.Battery.ChargePercent";
 const STEP_MS = 30_000;
 /** Two steps without a value; the present one is the last. */
 const charges = [80, 79, null, null, 77, 76, 75];
+/** Nothing was known of the robot's place in the second step. */
+const places: Readonly<Record<HourName, readonly (number | null)[]>> = {
+  missionState: [0, 2, 2, 5, 5],
+  mapId: [7, null, 7, 7, 7],
+  x: [1.5, null, 2.5, 3.5, 3.5],
+  y: [-1, null, -2, -3, -3],
+  heading: [0.25, null, 0.5, 0.75, 0.75],
+};
 let openCount = 0;
+const open = () => {
+  openCount += 1;
+  return () => {
+    openCount -= 1;
+  };
+};
+const hour: HourTrends = {
+  hourOf: (robotId, name) => ({
+    sinceMs: NOON_MS,
+    stepMs: STEP_MS,
+    firstAtMs: NOON_MS,
+    values: robotId === "r1" ? places[name] : [null],
+  }),
+  open,
+};
 const batteries: BatteryTrends = {
   batteryOf: (robotId) => ({
     sinceMs: NOON_MS,
@@ -29,12 +52,7 @@ const batteries: BatteryTrends = {
     firstAtMs: NOON_MS,
     values: robotId === "r1" ? charges : charges.map(() => null),
   }),
-  open() {
-    openCount += 1;
-    return () => {
-      openCount -= 1;
-    };
-  },
+  open,
 };
 const robots = [
   { robotId: "r1", alias: "AMR01", number: null, family: "cart", conveyorIndexes: [] },
@@ -45,12 +63,12 @@ let running: RunningServer;
 let caller: Caller;
 
 beforeAll(async () => {
-  running = await startServer({ robots }, { batteries });
+  running = await startServer({ robots }, { past: { batteries, hour } });
   caller = await openSession(running.url);
 });
 afterAll(async () => {
   await caller.close();
-  expect(openCount).toBe(1);
+  expect(openCount).toBe(2);
   await running.stop();
   expect(openCount).toBe(0);
 });
@@ -101,7 +119,65 @@ it("the charge of a robot has the values that are kept, and says where none was 
   expect(values[0]?.serverTimestamp).toEqual(at(0));
 });
 
-it("only the charge says that it has a history", async () => {
+it.each([
+  [
+    "Mission.State",
+    DataType.Int32,
+    [
+      [0, 0],
+      [1, 2],
+      [2, 2],
+      [3, 5],
+    ],
+  ],
+  [
+    "Position.MapId",
+    DataType.Int32,
+    [
+      [0, 7],
+      [1, "BadDataLost"],
+      [2, 7],
+      [3, 7],
+    ],
+  ],
+  [
+    "Position.X",
+    DataType.Double,
+    [
+      [0, 1.5],
+      [1, "BadDataLost"],
+      [2, 2.5],
+      [3, 3.5],
+    ],
+  ],
+  [
+    "Position.Y",
+    DataType.Double,
+    [
+      [0, -1],
+      [1, "BadDataLost"],
+      [2, -2],
+      [3, -3],
+    ],
+  ],
+  [
+    "Position.Heading",
+    DataType.Double,
+    [
+      [0, 0.25],
+      [1, "BadDataLost"],
+      [2, 0.5],
+      [3, 0.75],
+    ],
+  ],
+])("%s has the values of the last hour, with its type", async (tag, dataType, kept) => {
+  const { status, values, shown } = await ask(day, { nodeId: `ns=2;s=Robots.AMR01.${tag}` });
+  expect(status).toBe("Good");
+  expect(shown).toEqual(kept);
+  expect(values[0]?.value.dataType).toBe(dataType);
+});
+
+it("only a tag with a history says that it has one", async () => {
   const read = async (name: string, attributeId: AttributeIds) =>
     (await caller.session.read({ nodeId: `ns=2;s=Robots.AMR01.${name}`, attributeId })).value.value;
   const facts = async (name: string) => [
@@ -110,6 +186,8 @@ it("only the charge says that it has a history", async () => {
     await read(name, AttributeIds.Historizing),
   ];
   expect(await facts("Battery.ChargePercent")).toEqual([5, 5, true]);
+  expect(await facts("Mission.State")).toEqual([5, 5, true]);
+  expect(await facts("Position.X")).toEqual([5, 5, true]);
   expect(await facts("Battery.State")).toEqual([1, 1, false]);
   expect(await facts("Hold")).toEqual([3, 3, false]);
   const { HistoryServerCapabilities_AccessHistoryDataCapability: capability } = VariableIds;
@@ -180,7 +258,7 @@ it.each([
 });
 
 it("other tags have no history, and are answered beside the charge", async () => {
-  const nodesToRead = [{ nodeId: CHARGE }, { nodeId: "ns=2;s=Robots.AMR01.Mission.State" }];
+  const nodesToRead = [{ nodeId: CHARGE }, { nodeId: "ns=2;s=Robots.AMR01.Battery.State" }];
   const { results } = await caller.session.historyRead(
     new HistoryReadRequest({
       historyReadDetails: new ReadRawModifiedDetails(day),

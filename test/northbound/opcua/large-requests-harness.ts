@@ -9,7 +9,7 @@ import {
   UserTokenType,
 } from "node-opcua";
 import { afterAll, beforeAll } from "vitest";
-import { BATTERY_STEP_MS, BATTERY_STEPS } from "../../../src/state/battery-trends.ts";
+import { BATTERY_STEP_MS, BATTERY_STEPS } from "../../../src/state/trends.ts";
 import { watchLoop } from "../../support/loop-probe.ts";
 import { robotChange } from "./changes.ts";
 import { type RunningServer, startServer } from "./opcua-harness.ts";
@@ -24,7 +24,8 @@ export const SERVICE_FAULT = 397;
 /** Every robot has a full history. */
 const charges = Array.from({ length: BATTERY_STEPS }, (_unused, index) => index % 100);
 const trend = { sinceMs: 0, stepMs: BATTERY_STEP_MS, firstAtMs: 0, values: charges };
-const batteries = { batteryOf: () => trend, open: () => () => {} };
+const open = () => () => {};
+const past = { batteries: { batteryOf: () => trend, open }, hour: { hourOf: () => trend, open } };
 
 let running: RunningServer;
 export let client: Awaited<ReturnType<typeof openClient>>;
@@ -32,7 +33,7 @@ export let client: Awaited<ReturnType<typeof openClient>>;
 /** Starts the server with its robots built, and a client, before all tests of a file. */
 export function aboutOneServer(): void {
   beforeAll(async () => {
-    running = await startServer({}, { batteries });
+    running = await startServer({}, { past });
     const changes = Array.from({ length: ROBOTS }, (_unused, index) => robotChange(`r${index}`, "good"));
     running.server.write({ changes, events: [] });
     while (running.server.health().figures?.robotsWaiting !== 0) await new Promise(setImmediate);

@@ -76,7 +76,7 @@ export function opcUaOptions(changed: Partial<Given<OpcUaOptions>> = {}): OpcUaO
 type Changed = Partial<
   Omit<OpcUaParts, "commands" | "views"> &
     Omit<OpcUaCommands, "commander" | "stopRequest"> &
-    Pick<OpcUaViews, "alarms" | "batteries" | "alarmFacts" | "facts" | "cluster">
+    Pick<OpcUaViews, "alarms" | "past" | "alarmFacts" | "facts" | "cluster">
 > &
   Pick<TestTargets, "resetCounters" | "userRights"> & {
     /** Of the facts, unless they are given. */
@@ -100,7 +100,7 @@ export function opcUaParts({
   stations = noStations,
   permits = noPermits,
   alarms = noAlarms,
-  batteries = noBatteries,
+  past = nothingKept,
   alarmFacts = { batteryLimits: () => ({ low: 20, critical: 10 }), certificateEndMs: () => null },
   cluster = null,
   catalogue = fakeCatalogue(),
@@ -125,7 +125,7 @@ export function opcUaParts({
       catalogue,
       stopRequest,
     },
-    views: { facts, stations, permits, holds, alarms, batteries, alarmFacts, cluster },
+    views: { facts, stations, permits, holds, alarms, past, alarmFacts, cluster },
     openMemory: createFakeDisk().open,
     clock,
     random: () => 0.5,
@@ -148,10 +148,12 @@ export function factsOf(sessionId: string): GatewayFacts {
 /** Nobody leases anything, and nothing is known of a station. */
 export const noStations: TestStations = { ...noLeases, shown: () => null };
 
-/** No charge was ever known. */
-const noBatteries: OpcUaViews["batteries"] = {
-  batteryOf: () => ({ sinceMs: 0, stepMs: 30_000, firstAtMs: 0, values: [] }),
-  open: () => () => {},
+/** No value was ever known. */
+const nothing = { sinceMs: 0, stepMs: 30_000, firstAtMs: 0, values: [] };
+const open = () => () => {};
+const nothingKept: OpcUaViews["past"] = {
+  batteries: { batteryOf: () => nothing, open },
+  hour: { hourOf: () => nothing, open },
 };
 
 /** No station requires a permit. */

@@ -14,6 +14,7 @@ export const missionTags = {
   State: {
     type: "Int32",
     enumeration: missionState,
+    isHistorized: true,
     german: "Zustand",
     en: "State of the current mission",
     de: "Zustand der aktuellen Mission",

@@ -7,7 +7,13 @@ export const listTags = {
     en: "The robot's number, by which task chains name it",
     de: "Die Nummer des Roboters, mit der Aufgabenketten ihn nennen",
   },
-  MapId: { type: "Int32", german: "Karte", en: "The map that the robot uses", de: "Die Karte des Roboters" },
+  MapId: {
+    type: "Int32",
+    isHistorized: true,
+    german: "Karte",
+    en: "The map that the robot uses",
+    de: "Die Karte des Roboters",
+  },
   PointCode: {
     type: "String",
     german: "Punkt",
@@ -29,11 +35,26 @@ export const listTags = {
 } as const satisfies TagTable;
 
 export const coordinateTags = {
-  X: { type: "Double", unit: metre, german: "X", en: "Place on the map, x", de: "Ort auf der Karte, x" },
-  Y: { type: "Double", unit: metre, german: "Y", en: "Place on the map, y", de: "Ort auf der Karte, y" },
+  X: {
+    type: "Double",
+    unit: metre,
+    isHistorized: true,
+    german: "X",
+    en: "Place on the map, x",
+    de: "Ort auf der Karte, x",
+  },
+  Y: {
+    type: "Double",
+    unit: metre,
+    isHistorized: true,
+    german: "Y",
+    en: "Place on the map, y",
+    de: "Ort auf der Karte, y",
+  },
   Heading: {
     type: "Double",
     unit: radian,
+    isHistorized: true,
     german: "Richtung",
     en: "Where the robot looks to on the map",
     de: "Wohin der Roboter auf der Karte schaut",

@@ -15,7 +15,7 @@ import {
   TimestampsToReturn,
   type UAVariable,
 } from "node-opcua";
-import type { BatteryTrends, Trend } from "../../../contracts/trends.ts";
+import type { BatteryTrends, HourName, HourTrends, Trend } from "../../../contracts/trends.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import { onAbort } from "../../../platform/on-abort.ts";
 import { FLEET_NAMESPACE_INDEX } from "../fleet-nodeset.ts";
@@ -23,24 +23,51 @@ import { FLEET_NAMESPACE_INDEX } from "../fleet-nodeset.ts";
 /** The robot of the nodes below a path. */
 type RobotAt = (path: string) => RobotId | undefined;
 
-/** Behind the path of a robot: the one tag of which past values are kept. */
-const CHARGE = ".Battery.ChargePercent";
+/** What is kept of robots. */
+export interface PastValues {
+  readonly batteries: BatteryTrends;
+  readonly hour: HourTrends;
+}
+
+/** A tag of which past values are kept. */
+interface History {
+  readonly dataType: DataType;
+  readonly trendOf: (past: PastValues, robotId: RobotId) => Trend<number>;
+}
+
+const hourly = (dataType: DataType, name: HourName): History => ({
+  dataType,
+  trendOf: ({ hour }, robotId) => hour.hourOf(robotId, name),
+});
+
+/** By what stands behind the path of a robot. */
+const histories: ReadonlyArray<readonly [string, History]> = [
+  [
+    ".Battery.ChargePercent",
+    { dataType: DataType.Int32, trendOf: ({ batteries }, robotId) => batteries.batteryOf(robotId) },
+  ],
+  [".Mission.State", hourly(DataType.Int32, "missionState")],
+  [".Position.MapId", hourly(DataType.Int32, "mapId")],
+  [".Position.X", hourly(DataType.Double, "x")],
+  [".Position.Y", hourly(DataType.Double, "y")],
+  [".Position.Heading", hourly(DataType.Double, "heading")],
+];
 /** The first moment that OPC UA can name means none. */
 const NO_TIME_MS = Date.UTC(1601, 0, 1);
 
 /**
- * Answers HistoryRead of raw values for the charge of robots. A continuation point says where the rest
- * begins, so the server keeps none, and there is nothing to release. Every other read is node-opcua's, which
- * has no history. Batteries are recorded until the signal is aborted. For an initialised server that does not
- * listen yet.
+ * Answers HistoryRead of raw values for the tags of robots that have a history. A continuation point says
+ * where the rest begins, so the server keeps none, and there is nothing to release. Every other read is
+ * node-opcua's, which has no history. Values are recorded until the signal is aborted. For an initialised
+ * server that does not listen yet.
  */
 export function answerHistoryReads(
   { engine }: OPCUAServer,
-  batteries: BatteryTrends,
+  past: PastValues,
   robotAt: RobotAt,
   signal: AbortSignal,
 ): void {
-  onAbort(signal, batteries.open());
+  for (const kept of [past.batteries, past.hour]) onAbort(signal, kept.open());
   engine.historyServerCapabilities.accessHistoryDataCapability = true;
   const readElsewhere = engine.historyRead.bind(engine);
 
@@ -52,8 +79,8 @@ export function answerHistoryReads(
     const raw = rawDetails(request);
     // First, because it may have to build the node.
     const variable = engine.addressSpace?.findNode(node.nodeId) as UAVariable | null | undefined;
-    const robotId = variable == null ? undefined : robotOf(node.nodeId, robotAt);
-    if (raw === null || variable == null || robotId === undefined) {
+    const kept = variable == null ? null : keptOf(node.nodeId, robotAt);
+    if (raw === null || variable == null || kept === null) {
       const [result] = await readElsewhere(context, withNode(request, node));
       return result ?? refused(StatusCodes.BadHistoryOperationUnsupported);
     }
@@ -65,10 +92,11 @@ export function answerHistoryReads(
     if (request.timestampsToReturn === TimestampsToReturn.Neither)
       return refused(StatusCodes.BadInvalidTimestampArgument);
     if (!node.indexRange.isEmpty()) return refused(StatusCodes.BadIndexRangeNoData);
-    const samples = samplesOf(batteries.batteryOf(robotId));
+    const { dataType, trendOf } = kept.history;
+    const samples = samplesOf(trendOf(past, kept.robotId));
     const answer = readRaw(samples, { ...wanted(raw), fromMs });
     if (answer === null) return refused(StatusCodes.BadInvalidArgument);
-    return resultOf(answer, request.timestampsToReturn);
+    return resultOf(answer, dataType, request.timestampsToReturn);
   }
 
   engine.historyRead = async (context, request) => {
@@ -84,9 +112,15 @@ function rawDetails({ historyReadDetails }: HistoryReadRequest): ReadRawModified
   return isRaw ? historyReadDetails : null;
 }
 
-function robotOf({ namespace, value }: NodeId, robotAt: RobotAt): RobotId | undefined {
-  const isCharge = namespace === FLEET_NAMESPACE_INDEX && typeof value === "string" && value.endsWith(CHARGE);
-  return isCharge ? robotAt(value.slice(0, -CHARGE.length)) : undefined;
+/** Null: the node has no history. */
+function keptOf(
+  { namespace, value }: NodeId,
+  robotAt: RobotAt,
+): { readonly history: History; readonly robotId: RobotId } | null {
+  if (namespace !== FLEET_NAMESPACE_INDEX || typeof value !== "string") return null;
+  const [path = "", history] = histories.find(([end]) => value.endsWith(end)) ?? [];
+  const robotId = robotAt(value.slice(0, -path.length));
+  return history === undefined || robotId === undefined ? null : { history, robotId };
 }
 
 function withNode(request: HistoryReadRequest, node: HistoryReadValueId): HistoryReadRequest {
@@ -120,27 +154,33 @@ function continuationAt(atMs: number): Buffer {
   return point;
 }
 
-function resultOf({ values, nextMs }: RawAnswer, timestamps: TimestampsToReturn): HistoryReadResult {
+function resultOf(
+  { values, nextMs }: RawAnswer,
+  dataType: DataType,
+  timestamps: TimestampsToReturn,
+): HistoryReadResult {
   return new HistoryReadResult({
     statusCode: values.length === 0 ? StatusCodes.GoodNoData : StatusCodes.Good,
     ...(nextMs === null ? {} : { continuationPoint: continuationAt(nextMs) }),
-    historyData: new HistoryData({ dataValues: values.map((value) => dataValueOf(value, timestamps)) }),
+    historyData: new HistoryData({
+      dataValues: values.map((value) => dataValueOf(value, dataType, timestamps)),
+    }),
   });
 }
 
-function dataValueOf(raw: RawValue, timestamps: TimestampsToReturn): DataValue {
+function dataValueOf(raw: RawValue, dataType: DataType, timestamps: TimestampsToReturn): DataValue {
   const at = new Date(raw.atMs);
   return new DataValue({
-    ...("isMissingBound" in raw ? { statusCode: StatusCodes.BadBoundNotFound } : contentOf(raw)),
+    ...("isMissingBound" in raw ? { statusCode: StatusCodes.BadBoundNotFound } : contentOf(raw, dataType)),
     ...(timestamps === TimestampsToReturn.Server ? {} : { sourceTimestamp: at }),
     ...(timestamps === TimestampsToReturn.Source ? {} : { serverTimestamp: at }),
   });
 }
 
-function contentOf({ value }: Sample) {
+function contentOf({ value }: Sample, dataType: DataType) {
   return value === null
     ? { statusCode: StatusCodes.BadDataLost }
-    : { statusCode: StatusCodes.Good, value: { dataType: DataType.Int32, value } };
+    : { statusCode: StatusCodes.Good, value: { dataType, value } };
 }
 
 function refused(statusCode: StatusCode): HistoryReadResult {

@@ -1,5 +1,12 @@
 import { afterEach, expect, test } from "vitest";
-import { BATTERY_STEP_MS, BATTERY_STEPS, createBatteryTrends } from "../../src/state/battery-trends.ts";
+import {
+  BATTERY_STEP_MS,
+  BATTERY_STEPS,
+  createBatteryTrends,
+  createHourTrends,
+  HOUR_STEP_MS,
+  HOUR_STEPS,
+} from "../../src/state/trends.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
 const NOON_MS = Date.UTC(2026, 0, 2, 12);
@@ -111,4 +118,22 @@ test("robots beyond the bound are left out", () => {
   steps(1);
   expect(valuesOf("r9999")).toContain(50);
   expect(valuesOf("r10000")).not.toContain(50);
+});
+
+test("an hour of missions and places is kept, each value by itself", () => {
+  const clock = createManualClock(NOON_MS);
+  const known = { missionState: 2, mapId: 70_000_001, x: -12.5, y: 0, heading: null as number | null };
+  const { hourOf, open } = createHourTrends(() => [["r1", known]], clock);
+  closers.push(open());
+  clock.advance(HOUR_STEP_MS);
+  known.heading = 0.5;
+  clock.advance(2 * HOUR_STEP_MS);
+  expect(hourOf("r1", "missionState").values.slice(0, 3)).toEqual([2, 2, 2]);
+  expect(hourOf("r1", "mapId").values[0]).toBe(70_000_001);
+  expect(hourOf("r1", "x").values[0]).toBe(-12.5);
+  expect(hourOf("r1", "y").values[0]).toBe(0);
+  expect(hourOf("r1", "heading").values.slice(0, 3)).toEqual([null, 0.5, 0.5]);
+  clock.advance(2 * HOUR_STEPS * HOUR_STEP_MS);
+  expect(hourOf("r1", "x")).toMatchObject({ stepMs: 10_000 });
+  expect(hourOf("r1", "x").values).toHaveLength(3_600_000 / 10_000);
 });
