@@ -71,6 +71,10 @@ const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
   ...twoState("AckedState", "Acknowledged", "Unacknowledged", ({ state }) => state.isAcknowledged),
   ["AckedState.TransitionTime", ({ state }) => dateTime(state.alarm.acknowledged?.atMs ?? null)],
   ...twoState("ActiveState", "Active", "Inactive", ({ state }) => state.isActive),
+  [
+    "ActiveState.EffectiveDisplayName",
+    ({ state }) => levelOf(state)?.text ?? text(state.isActive ? "Active" : "Inactive"),
+  ],
   ["ActiveState.TransitionTime", ({ state }) => dateTime(activityChangedAtMs(state))],
   ["InputNode", inputNode],
   ["SuppressedOrShelved", ({ place }) => boolean(place.isOutOfService)],

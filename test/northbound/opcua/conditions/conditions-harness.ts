@@ -49,6 +49,7 @@ const fields = [
     "AckedState",
     "AckedState.Id",
     "ActiveState",
+    "ActiveState.EffectiveDisplayName",
     "ActiveState.Id",
   ],
   ...["Comment", "ClientUserId", "LastSeverity", "Quality", "InputNode", "ConditionClassName"],
