@@ -26,13 +26,17 @@ export function createTimeSlices(sliceMs = SLICE_MS): TimeSlices {
       return new Promise((resolve) => {
         setImmediate(() => {
           beganMs = performance.now();
-          const fairMs = ((beganMs - endedMs) * SHARE) / (1 - SHARE);
-          lengthMs = Math.max(sliceMs, Math.min(fairMs, LONGEST_MS));
+          lengthMs = fairSliceMs(beganMs - endedMs, sliceMs);
           resolve();
         });
       });
     },
   };
+}
+
+/** How long work may go on after it has waited. */
+function fairSliceMs(waitedMs: number, sliceMs: number): number {
+  return Math.max(sliceMs, Math.min((waitedMs * SHARE) / (1 - SHARE), LONGEST_MS));
 }
 
 /** Counts the time in which the event loop ran. */
@@ -83,5 +87,39 @@ export function startLoopTimer(
       stepMs = 0;
       cancel();
     },
+  };
+}
+
+/** The time that pieces of work may take in one turn of the event loop, all of them together. */
+export interface TurnTime {
+  /** Whether it is used up. The first question of a turn begins it. */
+  isOver(): boolean;
+  /** Calls `task` in the next turn. */
+  inNextTurn(task: () => void): void;
+}
+
+/** Times are real ones: work blocks the loop by the processor's clock. */
+export function createTurnTime(turnMs = SLICE_MS): TurnTime {
+  let lengthMs = turnMs;
+  let endsAtMs: number | null = null;
+  let tasks: (() => void)[] = [];
+
+  function next(): void {
+    const due = tasks;
+    tasks = [];
+    lengthMs = due.length === 0 ? turnMs : fairSliceMs(performance.now() - (endsAtMs ?? 0), turnMs);
+    endsAtMs = null;
+    for (const task of due) task();
+  }
+
+  return {
+    isOver() {
+      const nowMs = performance.now();
+      if (endsAtMs !== null) return nowMs >= endsAtMs;
+      endsAtMs = nowMs + lengthMs;
+      setImmediate(next);
+      return false;
+    },
+    inNextTurn: (task) => void tasks.push(task),
   };
 }

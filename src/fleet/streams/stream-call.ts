@@ -2,6 +2,7 @@ import { type Metadata, status } from "@grpc/grpc-js";
 import { type GrpcCodeName, grpcCodeNames } from "../../domain/errors.ts";
 import type { RandomSource } from "../../platform/backoff.ts";
 import { type Clock, noLaterThan } from "../../platform/clock.ts";
+import { createTurnTime } from "../../platform/loop-time.ts";
 import { onAbort } from "../../platform/on-abort.ts";
 import { asIs, authorization, isNoGrpc, withoutStack } from "../channels/grpc-js.ts";
 import type { StreamPermit } from "../channels/pooled-connection.ts";
@@ -28,9 +29,13 @@ export interface StreamRequest {
   readonly bytes: Buffer;
 }
 
+/** One for all streams: they share one event loop. */
+const turn = createTurnTime();
+
 /**
  * Opens a stream with `permit`, which is released when the stream ends. Messages are handed over
- * synchronously as they arrive, without a promise for each.
+ * synchronously as they arrive, without a promise for each. What arrived while the event loop was busy is
+ * handed over in several turns: a socket's buffer has hundreds of messages.
  */
 export function openStream(
   request: StreamRequest,
@@ -42,6 +47,7 @@ export function openStream(
     permit.client.makeServerStreamRequest(request.path, asIs, asIs, request.bytes, authorization(jwt)),
   );
   let isOpen = true;
+  let isPaused = false;
   let accept: (accepted: boolean) => void = () => {};
   const accepted = new Promise<boolean>((resolve) => {
     accept = resolve;
@@ -57,11 +63,20 @@ export function openStream(
     permit.proven();
     accept(true);
     onMessage(bytes);
+    if (!turn.isOver()) return;
+    isPaused = true;
+    stream.pause();
+    turn.inNextTurn(() => {
+      isPaused = false;
+      stream.resume();
+    });
   });
   // Every ending, this one too, also arrives as a status.
   stream.on("error", () => {});
   const ended = new Promise<StreamEnding>((resolve) => {
     stream.on("status", ({ code, details }) => {
+      // What a pause holds back has come before: each read hands one over.
+      while (isPaused && isOpen && stream.read() !== null);
       isOpen = false;
       permit.release();
       accept(false);
