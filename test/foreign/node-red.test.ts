@@ -1,20 +1,23 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { triedRow, writeTriedRow } from "../../scripts/foreign/tried-clients.mjs";
-import { endPrograms, fleetgate, newFolder, type Ready, ready } from "../cli/program.ts";
+import { endPrograms, fleetgate, newFolder, type Program, type Ready, ready } from "../cli/program.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { https } from "../support/https.ts";
 import { exampleFlow, type NodeRed, nodeRedVersions, startNodeRed } from "./node-red-harness.ts";
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
 
+const folder = newFolder();
+let base: string;
+let program: Program;
 let demo: Ready;
 let nodeRed: NodeRed;
 beforeAll(async () => {
   // Before anything starts: it says how Node-RED is installed.
   nodeRedVersions();
-  const base = String(await freePorts(5));
-  demo = await ready(fleetgate(newFolder(), "demo", "--json", "--no-lively", "--base-port", base));
+  base = String(await freePorts(5));
+  await startDemo();
   const ports = { 1883: new URL(demo.mqtt).port, 4840: new URL(demo.opcua).port };
   const flows = ["node-red-opcua.json", "node-red-mqtt.json"].flatMap((name) => exampleFlow(name, ports));
   nodeRed = await startNodeRed(flows);
@@ -23,6 +26,12 @@ afterAll(async () => {
   await nodeRed?.close();
   await endPrograms();
 });
+
+/** The simulated robots begin anew; the alarms are kept. */
+async function startDemo(): Promise<void> {
+  program = fleetgate(folder, "demo", "--json", "--no-lively", "--base-port", base);
+  demo = await ready(program);
+}
 
 const passed: string[] = [];
 /** A case of the table in docs/scada.md. */
@@ -85,6 +94,21 @@ tried("OPC UA: condition, acknowledged", async () => {
   await shows("conditions", [], from);
 });
 
+/** The alarms that stand, in the words of the function *conditions*. */
+async function standing(): Promise<readonly unknown[]> {
+  const { alarms } = (await (await fetch(`${demo.web}/api/v1/alarms`)).json()) as {
+    readonly alarms: ReadonlyArray<{
+      readonly code: string;
+      readonly robot_id: string | null;
+      readonly acknowledged_by: string | null;
+    }>;
+  };
+  return alarms.map(({ code, robot_id: robotId, acknowledged_by: by }) => {
+    const source = robotId === null ? "Gateway" : `Robots.${robotId}`;
+    return { condition: `ns=2;s=${source}.Alarms.${code}`, acknowledged: by !== null };
+  });
+}
+
 tried("MQTT: state", async () => {
   await shows("mission", { robot: "cart-01", good: true, mission: "STATE_RUNNING" });
 });
@@ -107,6 +131,38 @@ tried("MQTT: alarm, acknowledged", async () => {
   const from = nodeRed.shown.entries.length;
   await happen({ kind: "conveyor-health", robotId: "cart-01", index: 1, ok: true });
   await shows("alarms", [], from);
+});
+
+tried("OPC UA: conditions, over a restart", async () => {
+  const conditionOf = (robotId: string) => `ns=2;s=Robots.${robotId}.Alarms.CONVEYOR_ERROR_1`;
+  const fail = (robotId: string) => happen({ kind: "conveyor-health", robotId, index: 1, ok: false });
+  const acknowledged = { condition: conditionOf("cart-01"), acknowledged: true };
+  const open = { condition: conditionOf("cart-02"), acknowledged: false };
+  const began = nodeRed.shown.entries.length;
+  await fail("cart-01");
+  await shows("conditions", [{ ...acknowledged, acknowledged: false }], began);
+  await nodeRed.press("acknowledge a condition");
+  await shows("conditions", [acknowledged], began);
+  await fail("cart-02");
+  await shows("conditions", [acknowledged, open]);
+  expect(await standing()).toEqual(expect.arrayContaining([acknowledged, open]));
+
+  program.send("SIGKILL");
+  await program.ended;
+  const restartedAt = nodeRed.shown.entries.length;
+  await startDemo();
+  // The conveyors of the new robots are well: the one alarm ends, the other waits for its acknowledgement.
+  await vi.waitFor(
+    async () => {
+      const lists = nodeRed.shown.entries.slice(restartedAt).filter(({ name }) => name === "conditions");
+      expect(lists.at(-1)?.payload).toEqual([open]);
+      expect(await standing()).toEqual([open]);
+    },
+    { timeout: 60_000, interval: 250 },
+  );
+  const from = nodeRed.shown.entries.length;
+  await nodeRed.press("acknowledge a condition");
+  await shows("conditions", [], from);
 });
 
 test("the table of docs/scada.md has what passed here", () => {
