@@ -3,6 +3,8 @@ import { dirname, join, relative, resolve } from "node:path";
 import { Command } from "commander";
 import { stringify } from "yaml";
 import type { Config } from "../config/load.ts";
+import type { Sink } from "../contracts/link.ts";
+import { namedEventJson } from "../models/event.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { Component } from "../platform/component.ts";
 import { makeFolder } from "../platform/folder.ts";
@@ -15,11 +17,11 @@ import { readBuild } from "../version.ts";
 import { configurationOrExit } from "./configuration.ts";
 import { createDemoFaults } from "./demo-faults.ts";
 import { fail } from "./exit.ts";
-import { createNarrator } from "./narrator.ts";
 import { logWarnings } from "./node-version.ts";
 import { port } from "./option.ts";
 import { demoFolder, simulatorOptions } from "./simulate.ts";
 import { stopSignal } from "./stop-signal.ts";
+import { eventLine } from "./tail/command.ts";
 
 interface Options {
   readonly basePort?: number;
@@ -111,11 +113,23 @@ async function runGateway(
     isAttended: true as const,
   };
   const gateway = createGateway(config, parts);
-  if (!asJson) gateway.attach("terminal", createNarrator(print));
+  if (!asJson) gateway.attach("terminal", createEventPrinter(print));
   await gateway.run(signal, () => {
     print(first);
     ready();
   });
+}
+
+/** Prints events as `fleetgate tail` does, without the state of conveyors before the demo was watched. */
+function createEventPrinter(print: (line: string) => void): Sink {
+  return {
+    write({ events }) {
+      for (const event of events) {
+        if (event.kind === "conveyor" && event.from === null) continue;
+        print(eventLine(JSON.parse(namedEventJson(event, ""))));
+      }
+    },
+  };
 }
 
 function readyLine(fleet: Endpoints, ports: DemoPorts) {

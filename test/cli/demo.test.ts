@@ -182,7 +182,7 @@ test("demo tells a person where to look and what happens; watch follows; one Ctr
   watch.send("SIGINT");
   expect(await watch.ended).toEqual({ code: 0, signal: null });
 
-  const mission = /^\d\d:\d\d:\d\d {2}\S+ +mission \S+ started → ./;
+  const mission = /^[\d-]{10} [\d:]{8} {2}\S+ +mission \S+ running/;
   await demo.out.first("a mission", (line) => mission.test(line));
   const sentMs = performance.now();
   demo.send("SIGINT");
