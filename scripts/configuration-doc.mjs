@@ -101,7 +101,8 @@ ${rows(key, schema).join("\n")}
 `;
 }
 
-const [, effects = ""] = /\n\| key \| what follows \|\n\|---\|---\|\n([\s\S]*?)\n\n/.exec(readPage("configuration.md")) ?? [];
+const [, effects = ""] =
+  /\n\| key \| what follows \|\n\|---\|---\|\n([\s\S]*?)\n\n/.exec(readPage("configuration.md")) ?? [];
 const listed = effects.split("\n").flatMap((line) => {
   const [, keys = ""] = line.split("|");
   return Array.from(keys.matchAll(/`([^`]+)`/g), ([, key]) => key);

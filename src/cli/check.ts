@@ -10,8 +10,8 @@ import { exitOnProblems, type Reading } from "./configuration.ts";
 import { exitCodes } from "./exit.ts";
 import { configOption } from "./installed.ts";
 import { type Part, partText } from "./online/endpoints.ts";
-import { readForUnit } from "./unit-reading.ts";
 import { unitEnvironment } from "./unit-environment.ts";
+import { readForUnit } from "./unit-reading.ts";
 
 interface CheckOptions {
   readonly config: string;
