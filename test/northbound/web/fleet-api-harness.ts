@@ -12,8 +12,8 @@ import { createCatalogue } from "../../../src/fleet/operations.ts";
 import { createFleetApi, type FleetApi } from "../../../src/northbound/web/fleet-api.ts";
 import type { FloorOptions } from "../../../src/northbound/web/options.ts";
 import type { Clock } from "../../../src/platform/clock.ts";
-import { createBatteryTrends } from "../../../src/state/trends.ts";
 import type { FleetState } from "../../../src/state/fleet-state.ts";
+import { createBatteryTrends } from "../../../src/state/trends.ts";
 import { newFleetState } from "../../support/fleet-state.ts";
 
 /** The fleet's part of the HTTP API, on a fleet state of its own. */
