@@ -10,12 +10,12 @@ interface AlarmNote {
   readonly more?: string;
 }
 
-const unreached = "finish what they have; starts do not leave, stops do";
+const unreached = "finish what they have; no start is sent, stops are";
 
 /** A note for each rule; scripts/alarms-doc.mjs makes the page of both. */
 export const alarmNotes = {
   FLEET_LINK_DOWN: {
-    active: "while there is no session to the service. `ROBOT_LOST` rests",
+    active: "while there is no session to the service. `ROBOT_LOST` is not raised meanwhile",
     robots: "finish what they have; the gateway reaches none, **not even with a stop**",
     more: "troubleshoot.md#no-robots-or-all-are-offline",
   },
@@ -45,7 +45,7 @@ export const alarmNotes = {
   },
   DISK_FULL: {
     active: "from less than 8 MB free until 16 MB are",
-    robots: "finish what they have; the gateway refuses starts and changes, stops leave",
+    robots: "finish what they have; the gateway refuses starts and changes, and sends stops",
     more: "troubleshoot.md#the-disk-is-full-or-fails",
   },
   OUTCOME_UNKNOWN: {
@@ -79,8 +79,8 @@ export const alarmNotes = {
     more: "cluster.md#a-member-of-etcd-is-replaced",
   },
   ROBOT_LOST: {
-    active: "after `quality.holdMs`",
-    robots: "the robot may move unseen; no start leaves, stops do",
+    active: "after 5 min (`quality.holdMs`)",
+    robots: "the robot may move unseen; no start is sent, stops are",
     more: "troubleshoot.md#values-are-stale",
   },
   MISSION_FAILED: {
@@ -108,7 +108,7 @@ export const alarmNotes = {
   },
   BATTERY_LOW: {
     active: "from `alarms.battery.low` (20 %) until 5 % more; not while it charges",
-    robots: "may move",
+    robots: "may move until empty",
   },
   FOREIGN_MISSIONS: {
     active: "from 3 such missions within 10 minutes until 10 minutes without one",

@@ -136,20 +136,20 @@ export const alarmRules = {
     ...atOnce,
     ends: "either",
     cause: "etcd keeps more than it should, or its quota is small",
-    advice: "compact and defragment etcd, as docs/cluster.md says; when it is full, no start leaves",
+    advice: "compact and defragment etcd, as docs/cluster.md says; when it is full, no start is sent",
   },
   MEMBER_LOST: {
     severity: 500,
     ...steady,
     ends: "either",
     cause: "a machine of etcd, or etcd on it, is down or cut off",
-    advice: "start etcd there, or replace the machine: with one more of them down, no start leaves",
+    advice: "start etcd there, or replace the machine: with one more of them down, no start is sent",
   },
   ROBOT_LOST: {
     severity: 500,
     ...atOnce,
     cause: "the robot is off, out of the radio network, or unknown to the service",
-    advice: "look whether the robot is on and connected",
+    advice: "go and look, and keep clear: it may move; switch it on, or call whoever runs the network",
   },
   MISSION_FAILED: {
     severity: 500,

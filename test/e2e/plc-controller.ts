@@ -21,7 +21,9 @@ const externals = {
   HaltRobot: "BOOL",
   ReadyForCommand: "BOOL",
   Command: "ARRAY[0..11] OF DINT",
+  MissionState: "DINT",
   RobotIsComing: "BOOL",
+  RobotIsHere: "BOOL",
   Alarm: "BOOL",
 } as const;
 

@@ -91,7 +91,7 @@ export const alarms: Readonly<Record<string, AlarmTexts>> = {
   },
   ROBOT_LOST: {
     cause: "der Roboter ist aus, außerhalb des Funknetzes oder dem Dienst unbekannt",
-    advice: "prüfen, ob der Roboter an und verbunden ist",
+    advice: "hingehen und fernbleiben: er kann fahren; einschalten oder den Betreuer des Netzes rufen",
     robots: "der Roboter kann ungesehen fahren; Starts werden abgelehnt, Stopps gehen hinaus",
   },
   MISSION_FAILED: {
@@ -128,7 +128,7 @@ export const alarms: Readonly<Record<string, AlarmTexts>> = {
   BATTERY_LOW: {
     cause: "der Roboter hat lange gearbeitet",
     advice: "bald laden",
-    robots: "der Roboter kann fahren",
+    robots: "der Roboter kann fahren, bis er leer ist",
   },
   FOREIGN_MISSIONS: {
     cause: "ein anderer Client des Flottendienstes schickt dem Roboter Missionen, etwa ein zweites Gateway",

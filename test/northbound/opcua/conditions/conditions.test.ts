@@ -48,7 +48,7 @@ it("tells of an alarm with all that Part 9 and a person want to know", async () 
     InputNode: "ns=2;s=Robots.r1.Quality",
     Comment: null,
     ClientUserId: null,
-    "2:Advice": "look whether the robot is on and connected",
+    "2:Advice": "go and look, and keep clear: it may move; switch it on, or call whoever runs the network",
   });
 });
 
