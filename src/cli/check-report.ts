@@ -262,10 +262,15 @@ function sourceLines(source: Source, rights: Rights, manual: OperationManual): r
   const useful = grants.filter(({ role }) => role !== "observer");
   const [first = "no rule names it"] = grants.map(({ role, roleBy }) => `${role} by ${roleBy}`);
   if (useful.length === 0) return [`${who}: only reads (${first})`];
-  return useful.flatMap((grant) => [
-    `${who}: ${grant.role} by ${grant.roleBy}, ${grant.robots === null ? "all robots" : some(grant.robots)}`,
-    ...indented(wrapped(namesOf(operationsOf(grant, manual)))),
-  ]);
+  return useful.flatMap((grant) => {
+    const robots = grant.robots === null ? "all robots" : some(grant.robots);
+    return [
+      `${who}: ${grant.role} by ${grant.roleBy}, ${robots}`,
+      ...indented(wrapped(namesOf(operationsOf(grant, manual)))),
+      // Whatever its operations are: docs/security-and-certificates.md, Who may send what.
+      ...indented([`may hold: ${grant.robots === null ? "all robots, at once too" : robots}`]),
+    ];
+  });
 }
 
 /** The operations that a grant adds to those of every source. */

@@ -76,7 +76,7 @@ describe("what check says of a valid configuration", () => {
       `${minimal}rights: [{ source: { protocol: cli, name: "*" }, role: operator, operations: [UpdateMission, GetMap] }]\n`,
     );
     expect(text).toContain(
-      "cli anybody else: operator by rights[0], all robots\n      UpdateMission (stops, moves)\n",
+      "cli anybody else: operator by rights[0], all robots\n      UpdateMission (stops, moves)\n      may hold: all robots, at once too\n",
     );
     expect(text).toMatch(
       /everybody reads, of all robots:\n +GetConveyorIndex \(reads\), .*GetMap \(reads\)\n/s,
@@ -101,7 +101,7 @@ rights:
       /^ {2}opcua free: operator by opcua\.users\.free\.role, all robots\n +CreateMission/m,
     );
     expect(part).toContain(
-      "opcua narrowed: operator by opcua.users.narrowed.role, cart-1\n      CreateMission (moves)\n",
+      "opcua narrowed: operator by opcua.users.narrowed.role, cart-1\n      CreateMission (moves)\n      may hold: cart-1\n",
     );
     expect(part).toContain("opcua watcher: only reads (observer by opcua.users.watcher.role)\n");
     expect(text).toMatch(/^ {2}opcua +slots of robots and stations, and methods$/m);

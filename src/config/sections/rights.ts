@@ -26,8 +26,12 @@ export const rightsSection = live(
           })
           .describe("Who."),
         role: z.enum(roles).describe("What the source may do."),
-        robots: names("Only for these robots, by robot_id. Default: all.").min(1).optional(),
-        operations: names("Only these operations. Default: all of the role.").min(1).optional(),
+        robots: names("Only for these robots, by robot_id. Default: all, which it may also hold at once.")
+          .min(1)
+          .optional(),
+        operations: names("Only these commands; acts, as holds, need no listing. Default: all of the role.")
+          .min(1)
+          .optional(),
       }),
     )
     .default([])
