@@ -42,7 +42,7 @@ export interface ValueParts {
  */
 export function createValueWriter(parts: ValueParts): ValueWriter {
   const { topics, sessionId, remove, tags } = parts;
-  /** Of the change that is being written. */
+  /** Of the change that is being written; null and undefined as `PublishState` has them. */
   let mark: string | null | undefined;
   const publish: PublishState = (topic, payload) => parts.publish(topic, payload, mark);
   const { say, removeStation } = createWholeTexts(publish, remove);
