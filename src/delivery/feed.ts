@@ -78,7 +78,7 @@ export function createFeed(
   const changes = createChangeQueue(limits.changes, state);
   let droppedWhenLogged = 0;
   /** The slice of which only the changes are known to have arrived. */
-  let underWay: Slice | null = null;
+  let awaitingEvents: Slice | null = null;
   const losing = createRecurringProblem(clock, () => {
     const lost = events.dropped - droppedWhenLogged;
     droppedWhenLogged = events.dropped;
@@ -88,8 +88,8 @@ export function createFeed(
   function releaseEvents(slice: Slice, arrived: number): void {
     events.release(slice.held.slice(0, arrived));
     // The events of a closed connection wait again already.
-    if (underWay !== slice) return;
-    underWay = null;
+    if (awaitingEvents !== slice) return;
+    awaitingEvents = null;
     if (arrived < slice.held.length) events.recall();
   }
 
@@ -105,7 +105,7 @@ export function createFeed(
       const taken: StateChange[] = [];
       changes.take(limits.perTurn, taken);
       if (!changes.isInSnapshot) events.stateIsPublished();
-      const held = underWay === null ? events.peek(limits.perTurn) : [];
+      const held = awaitingEvents === null ? events.peek(limits.perTurn) : [];
       const slice = { changes: taken, events: held.map(({ event }) => event), held };
       return changes.isInSnapshot ? { ...slice, isInSnapshot: true } : slice;
     },
@@ -115,12 +115,12 @@ export function createFeed(
     },
     releaseChanges(slice) {
       changes.arrived(slice.changes);
-      if (slice.held.length > 0) underWay = slice;
+      if (slice.held.length > 0) awaitingEvents = slice;
     },
     releaseEvents,
     setOpen(isOpen) {
       changes.restart();
-      underWay = null;
+      awaitingEvents = null;
       if (!isOpen) events.setOpen(false);
     },
     setEventsOpen(isOpen, show) {
@@ -128,7 +128,7 @@ export function createFeed(
       // An unfinished snapshot reports its end itself.
       if (isOpen && !changes.isInSnapshot) events.stateIsPublished();
     },
-    hasWork: () => changes.length > 0 || (underWay === null && events.hasReady()),
+    hasWork: () => changes.length > 0 || (awaitingEvents === null && events.hasReady()),
     eventsQueued: () => events.length,
     isLosing: losing.isRecurring,
     figures: () => ({
@@ -172,7 +172,7 @@ function createChangeQueue(limit: number, state: CurrentState): ChangeQueue {
   let newest = new Map<string, StateChange>();
   /** Evictions that wait, and those that were handed out and may not have arrived. */
   const evicted = new Map<string, StateChange>();
-  const underWay = new Map<string, StateChange>();
+  const evictionsUnderWay = new Map<string, StateChange>();
   let backlog: readonly StateChange[] = [];
   let backlogAt = 0;
   let snapshotDue = true;
@@ -219,7 +219,7 @@ function createChangeQueue(limit: number, state: CurrentState): ChangeQueue {
     for (const [key, change] of evicted) {
       if (changes.length >= end) return;
       evicted.delete(key);
-      underWay.set(key, change);
+      evictionsUnderWay.set(key, change);
       changes.push(change);
     }
   }
@@ -229,7 +229,7 @@ function createChangeQueue(limit: number, state: CurrentState): ChangeQueue {
       if (change.kind === "task_chain_evicted") return evict(key, change);
       // The key is in use again. Reading the size of an empty map is cheaper than looking for a key.
       if (evicted.size > 0) evicted.delete(key);
-      if (underWay.size > 0) underWay.delete(key);
+      if (evictionsUnderWay.size > 0) evictionsUnderWay.delete(key);
       // The coming snapshot will contain this change.
       if (snapshotDue) return;
       newest.set(key, change);
@@ -249,13 +249,13 @@ function createChangeQueue(limit: number, state: CurrentState): ChangeQueue {
       takeEvicted(end, changes);
     },
     arrived(changes) {
-      if (underWay.size === 0) return;
+      if (evictionsUnderWay.size === 0) return;
       for (const change of changes)
-        if (change.kind === "task_chain_evicted") underWay.delete(changeKey(change));
+        if (change.kind === "task_chain_evicted") evictionsUnderWay.delete(changeKey(change));
     },
     restart() {
-      for (const [key, change] of underWay) evicted.set(key, change);
-      underWay.clear();
+      for (const [key, change] of evictionsUnderWay) evicted.set(key, change);
+      evictionsUnderWay.clear();
       newest.clear();
       backlog = [];
       backlogAt = 0;

@@ -66,8 +66,8 @@ const CLAIM_MS = 30_000;
 const MAX_CLAIMS = 20_000;
 const MAX_UNCLAIMED = 2_000;
 /** A late event is worse than one that does not name its command. */
-const LONGEST_HOLD_MS = 2_000;
-const MOST_HELD = 256;
+const LONGEST_DELAY_MS = 2_000;
+const MOST_DELAYED = 256;
 
 export function createAttribution({ clock, onForeign }: AttributionParts): Attribution {
   /** One for each robot: its queue has one command in flight. */
@@ -153,7 +153,7 @@ export function createAttributionStage(
   };
 }
 
-interface Held {
+interface Delayed {
   readonly events: FleetEvent[];
   readonly later: Later;
   cancel: () => void;
@@ -165,12 +165,12 @@ function createEventGate(
   isExpected: Attribution["isExpected"],
   commandOf: Attribution["commandOf"],
 ) {
-  const held = new Map<RobotId, Held>();
+  const delayed = new Map<RobotId, Delayed>();
 
   function release(robotId: RobotId): void {
-    const waiting = held.get(robotId);
+    const waiting = delayed.get(robotId);
     if (waiting === undefined) return;
-    held.delete(robotId);
+    delayed.delete(robotId);
     waiting.cancel();
     waiting.later({ changes: [], events: waiting.events.map(attributed) });
   }
@@ -182,20 +182,20 @@ function createEventGate(
   }
 
   function mustWait(event: FleetEvent): boolean {
-    if (held.has(event.robotId)) return true;
+    if (delayed.has(event.robotId)) return true;
     if (event.kind !== "mission" || event.from !== null || event.command !== null) return false;
     return event.owner === "api" && isExpected(event.robotId);
   }
 
-  function hold(event: FleetEvent, later: Later): void {
+  function delay(event: FleetEvent, later: Later): void {
     const { robotId } = event;
-    let waiting = held.get(robotId);
+    let waiting = delayed.get(robotId);
     if (waiting === undefined) {
-      waiting = { events: [], later, cancel: clock.after(LONGEST_HOLD_MS, () => release(robotId)) };
-      held.set(robotId, waiting);
+      waiting = { events: [], later, cancel: clock.after(LONGEST_DELAY_MS, () => release(robotId)) };
+      delayed.set(robotId, waiting);
     }
     waiting.events.push(event);
-    if (waiting.events.length !== MOST_HELD) return;
+    if (waiting.events.length !== MOST_DELAYED) return;
     // Not at once: earlier events of the same batch are not passed on yet.
     waiting.cancel();
     waiting.cancel = clock.after(0, () => release(robotId));
@@ -209,7 +209,7 @@ function createEventGate(
       const events: FleetEvent[] = [];
       for (const unattributed of batch.events) {
         const event = attributed(unattributed);
-        if (mustWait(event)) hold(event, later);
+        if (mustWait(event)) delay(event, later);
         else events.push(event);
       }
       return { changes: batch.changes, events };

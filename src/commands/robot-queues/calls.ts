@@ -86,7 +86,10 @@ export function createCalls({
     return shared !== null && effect !== "stops" && effect !== "reads";
   }
 
-  /** Checked at the moment when the call would leave: a permit or a lease lapses with time alone. */
+  /**
+   * Called at the moment when the call would leave, for a permit or a lease lapses with time alone. Notes in
+   * `heldBack` why a start may not leave, which its order asks for next.
+   */
   function guardOf(job: Job): () => boolean {
     const { effect } = job.request;
     const isInOrder = order.guard(job);

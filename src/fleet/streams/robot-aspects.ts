@@ -72,10 +72,10 @@ export function createMissionAspect(parts: AspectDependencies): DeliveredAspectO
       if (!isShown(named, robotId, tracker, parts)) return null;
       if (!parts.identifiers.robot(robotId) || !areNamed(named, parts)) return null;
       const sent = stampFromProto(metadata, parts.clock.nowMs());
-      const { verdict, told } = evaluate(tracker, parts, "mission", robotId, sent, stream, call);
+      const { verdict, stamped } = evaluateAndConfirm(tracker, parts, "mission", robotId, sent, stream, call);
       if (isNews(verdict)) {
         const queue = queueFromProto(missionStates, missionState);
-        parts.sink({ kind: "mission", robotId, stream, ...told, queue });
+        parts.sink({ kind: "mission", robotId, stream, ...stamped, queue });
       }
       return verdict;
     },
@@ -108,9 +108,9 @@ export function createBatteryAspect(parts: AspectDependencies): DeliveredAspectO
       const { robotId, metadata, batteryState } = message;
       if (batteryState === undefined || !parts.identifiers.robot(robotId)) return null;
       const sent = stampFromProto(metadata, parts.clock.nowMs());
-      const { verdict, told } = evaluate(tracker, parts, "battery", robotId, sent, stream, call);
+      const { verdict, stamped } = evaluateAndConfirm(tracker, parts, "battery", robotId, sent, stream, call);
       if (isNews(verdict)) {
-        parts.sink({ kind: "battery", robotId, stream, ...told, battery: batteryFromProto(batteryState) });
+        parts.sink({ kind: "battery", robotId, stream, ...stamped, battery: batteryFromProto(batteryState) });
       }
       return verdict;
     },
@@ -157,8 +157,11 @@ function common(tracker: SequenceTracker) {
   };
 }
 
-/** Checks a message; a repeat is handed on as a confirmation. */
-function evaluate(
+/**
+ * Checks a message. Hands a repeat on as a confirmation, and tells the deliveries of what a stream brought
+ * first.
+ */
+function evaluateAndConfirm(
   tracker: SequenceTracker,
   parts: AspectDependencies,
   aspect: DeliveredAspect,
@@ -168,7 +171,7 @@ function evaluate(
   call: number,
 ): {
   readonly verdict: SequenceVerdict;
-  readonly told: { readonly stamp: Stamp; readonly isSnapshot: boolean };
+  readonly stamped: { readonly stamp: Stamp; readonly isSnapshot: boolean };
 } {
   const isKnown = tracker.has(robotId);
   if (tracker.streamOf(robotId) === null) parts.seen(robotId);
@@ -180,7 +183,7 @@ function evaluate(
   } else if (parts.deliveries !== null && isKnown && isNews(verdict)) {
     parts.deliveries.streamHadNews(aspect, robotId);
   }
-  return { verdict, told: { stamp, isSnapshot } };
+  return { verdict, stamped: { stamp, isSnapshot } };
 }
 
 /** The id of the stream under which the event is handed on; null: it is no news. */
