@@ -127,8 +127,10 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
   const member = createMember({
     ...{ store, clock, times },
     identity: { member: options.member, process: sessionId },
-    readStart: startIn,
-    canRead: (change) => canReadRecord(change) && canReadTickets(change),
+    records: {
+      readStart: startIn,
+      canRead: (change) => canReadRecord(change) && canReadTickets(change),
+    },
     disk: parts.disk,
     leading: {
       // A warm standby can open one, as far as it knows.

@@ -56,8 +56,7 @@ function start(name: string, hasCommand = true): Process {
       ...{
         clock: box.clock,
         times,
-        readStart: () => null,
-        canRead: () => true,
+        records: { readStart: () => null, canRead: () => true },
         identity: { member: name, process: id },
       },
       disk: noDisk,

@@ -59,8 +59,8 @@ export interface MemberParts {
   readonly clock: Clock;
   readonly times: ProtocolTimes;
   readonly identity: LeaderRecord;
-  readonly readStart: ReadStart;
-  readonly canRead: CanRead;
+  /** What is known of the records of tables. */
+  readonly records: { readonly readStart: ReadStart; readonly canRead: CanRead };
   readonly disk: DiskMirror;
   readonly leading: {
     /** It has a session to the service. */
@@ -94,7 +94,7 @@ export interface MemberParts {
 const HOLDS = "holds";
 
 export function createMember(parts: MemberParts): Member {
-  const { store, clock, times, identity, readStart, leading, others } = parts;
+  const { store, clock, times, identity, records, leading, others } = parts;
   const ending = new AbortController();
   const ended = ending.signal;
   let hasTakenOver = false;
@@ -106,8 +106,8 @@ export function createMember(parts: MemberParts): Member {
   }
 
   const mirror = createMirror({ store, clock, retryMs: times.retryMs, disk: parts.disk });
-  const starts = createStartIndex(mirror, readStart);
-  const unreadable = watchUnreadable(mirror, parts.canRead);
+  const starts = createStartIndex(mirror, records.readStart);
+  const unreadable = watchUnreadable(mirror, records.canRead);
   const session = createSessionWatch({ mirror, clock, times, hasSession: leading.hasSession });
 
   /** A leader without a session lets a member lead that has one. */
@@ -165,7 +165,7 @@ export function createMember(parts: MemberParts): Member {
     if (passed !== "passed" || ended.aborted) return;
     const ownWriter = () => createEpochWriter({ store, clock, epoch, lost });
     const aside = tablesOf(ownWriter(), () => []);
-    await leading.takeOver(tablesOf(ownWriter(), conditions(mirror, readStart)), time, aside);
+    await leading.takeOver(tablesOf(ownWriter(), conditions(mirror, records.readStart)), time, aside);
     takeover = leaderBefore();
     hasTakenOver = true;
     presence.announce();

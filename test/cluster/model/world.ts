@@ -236,7 +236,7 @@ export class World {
     const { clock } = box;
     const member: Member = createMember({
       store: parts.store(this.noting(link)),
-      ...{ clock, times: parts.times, readStart: startIn, canRead: canReadRecord },
+      ...{ clock, times: parts.times, records: { readStart: startIn, canRead: canReadRecord } },
       identity: { member: `m${index}`, process: name },
       disk: diskOf(machine, sim, box),
       leading: {
