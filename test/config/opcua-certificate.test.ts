@@ -28,19 +28,19 @@ async function issue(options: { bits?: number; lifeMs?: number; uri?: string } =
 }
 const withCertificate = `${minimal}opcua:\n  certificate: gate.pem\n  key: gate.key\n`;
 
-it("OPC UA's certificate names the application, and authorities and lists come one by one", async () => {
+it("OPC UA's certificate names the application, and CAs and lists come one by one", async () => {
   await issue();
   await folder.write("authorities.pem", `${authority.pem}\n${authority.pem}\n`);
   await folder.write("crl.pem", await authority.revoke());
   const { opcua } = await folder.config(
-    `${withCertificate}  authorities: authorities.pem\n  issuers: authorities.pem\n  revocationLists: crl.pem\n`,
+    `${withCertificate}  trustedCas: authorities.pem\n  issuers: authorities.pem\n  revocationLists: crl.pem\n`,
   );
   expect(opcua?.applicationUri).toBe("urn:plant:gateway");
   expect(opcua?.certificate?.certificateFile).toBe(join(folder.path, "gate.pem"));
   expect(opcua?.certificate?.keyFile).toBe(join(folder.path, "gate.key"));
-  expect(opcua?.authorities.trusted).toHaveLength(2);
-  expect(opcua?.authorities.issuers).toHaveLength(2);
-  expect(opcua?.authorities.revocationLists).toHaveLength(1);
+  expect(opcua?.trustList.trusted).toHaveLength(2);
+  expect(opcua?.trustList.issuers).toHaveLength(2);
+  expect(opcua?.trustList.revocationLists).toHaveLength(1);
 });
 
 it("without one, the gateway is named by its id, and makes its own", async () => {

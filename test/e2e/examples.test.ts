@@ -181,11 +181,11 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
 });
 
 it(
-  "opcua-authority.yaml: a client with the authority's certificate is let in, and no other",
+  "opcua-ca.yaml: a client with the authority's certificate is let in, and no other",
   async () => {
     plant = await openExamplePlant(files, 1);
     const port = await freePorts(1);
-    await plant.run("opcua-authority.yaml", { "opcua.listen.port": port, ...(await anyWebPort()) });
+    await plant.run("opcua-ca.yaml", { "opcua.listen.port": port, ...(await anyWebPort()) });
     const url = `opc.tcp://127.0.0.1:${port}`;
     const uri = "urn:fleetgate:test-client";
     const user = { name: "line2", password: passwordOf("line2") };

@@ -228,16 +228,16 @@ describe("what a reload shows", () => {
   });
 });
 
-describe("authorities of OPC UA clients", () => {
+describe("CAs of OPC UA clients", () => {
   it("are trusted with a reload that names them, and no more with one that does not", async () => {
     const { opcua } = sections() as { readonly opcua: Sections };
     const placed = join(folder, "data/opcua/server/trusted/certs/configured-1.pem");
     const text = () => readFile(placed, "utf8").catch(() => null);
     const { ca } = simulator.endpoints;
-    const named = await reload({ opcua: { ...opcua, authorities: ca } });
-    expect(named).toMatchObject({ applied: ["opcua.authorities"], refused: [] });
+    const named = await reload({ opcua: { ...opcua, trustedCas: ca } });
+    expect(named).toMatchObject({ applied: ["opcua.trustedCas"], refused: [] });
     await expect.poll(text).toBe(`${(await readFile(ca, "utf8")).trim()}\n`);
-    expect(await reload()).toMatchObject({ applied: ["opcua.authorities"], refused: [] });
+    expect(await reload()).toMatchObject({ applied: ["opcua.trustedCas"], refused: [] });
     await expect.poll(text).toBe(null);
   });
 });

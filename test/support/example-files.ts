@@ -64,7 +64,7 @@ export async function layExampleFiles(): Promise<ExampleFiles> {
   const identity = { uri: "urn:plant:gateway1", names: ["gateway1.plant.example.com", "localhost"] };
   await plant.issue(join(folder, "opcua"), identity);
   await rename(join(folder, "opcua.key"), join(folder, "secrets", "opcua.key"));
-  await put("opcua-authorities.pem", plant.pem);
+  await put("opcua-cas.pem", plant.pem);
   await put("opcua-crl.pem", await plant.revoke());
   return {
     folder,

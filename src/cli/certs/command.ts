@@ -53,7 +53,7 @@ export function certsCommand(): Command {
         .action(done(request)),
     )
     .addCommand(
-      subcommand("import", "use the certificate that the authority has signed; the gateway may run")
+      subcommand("import", "use the certificate that the CA has signed; the gateway may run")
         .argument("<file>", "the certificate, its issuers after it (PEM), or alone (DER)")
         .option("--next", "let it wait until fleetgate certs renew --activate")
         .action(done(importFile)),

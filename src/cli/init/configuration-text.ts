@@ -101,7 +101,7 @@ function embedded(given: Given, { mqttPort }: Ports, names: FileNames): string {
   const user = given.mqttUser ?? "";
   const hosts = outerHosts(given.host ?? "");
   const tls = `
-  # Clients need gateway-ca.pem as their authority.
+  # Clients need gateway-ca.pem as their CA.
   certificate: ${scalar(names.certificate)}
   key: ${scalar(names.certificateKey)}`;
   return `mqtt:
@@ -165,7 +165,7 @@ function web(given: Given, { webPort = 8_080 }: Ports, names: FileNames): string
   # Names under which it answers, besides the address at which it is reached.
   hostnames: [${hosts.map(scalar).join(", ")}]
   tls:
-    # Browsers need gateway-ca.pem as an authority.
+    # Browsers need gateway-ca.pem as a CA.
     certificate: ${scalar(names.certificate)}
     key: ${scalar(names.certificateKey)}`;
   const users = given.webUser

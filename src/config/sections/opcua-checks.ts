@@ -45,11 +45,11 @@ export function opcUaFindings(opcua: OpcUaSection): readonly Finding[] {
     );
   }
   if (opcua.revocationLists === undefined) {
-    const authority = (["authorities", "issuers"] as const).find((key) => opcua[key] !== undefined);
-    if (authority !== undefined) {
+    const caKey = (["trustedCas", "issuers"] as const).find((key) => opcua[key] !== undefined);
+    if (caKey !== undefined) {
       findings.push(
         unwise(
-          ["opcua", authority],
+          ["opcua", caKey],
           "has no revocationLists beside it: OPC UA refuses the clients of a CA without one",
         ),
       );

@@ -5,9 +5,9 @@ import { roles } from "../../domain/command.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import {
   type KnownRobot,
-  type OpcUaAuthorities,
   type OpcUaCertificate,
   type OpcUaOptions,
+  type OpcUaTrustList,
   type OpcUaUser,
   type StationNode,
   defaultOpcUaLimits as usual,
@@ -61,7 +61,7 @@ export const opcuaSection = z
       ["changed"],
     ),
     key: live(file("privateKey", "Its key (PEM file).").optional(), ["changed"]),
-    authorities: live(file("certificate", "CAs whose clients need no approval (PEM file).").optional()),
+    trustedCas: live(file("certificate", "CAs whose clients need no approval (PEM file).").optional()),
     issuers: live(file("certificate", "Issuers that only complete chains of clients (PEM file).").optional()),
     revocationLists: live(
       file("revocationList", "Revocation lists, one of each of these CAs and issuers (PEM file).").optional(),
@@ -194,7 +194,7 @@ export function opcUaOptions(
     alternateHostnames: section.alternateHostnames,
     applicationUri: applicationUri(gateway, files),
     certificate: certificate(files),
-    authorities: authorities(files),
+    trustList: trustList(files),
     dataDir: gateway.dataDir,
     reverseConnect: section.reverseConnect,
     users: users(section, files),
@@ -215,7 +215,7 @@ export function runningOpcUa(live: Live<Now<OpcUaOptions>>): OpcUaOptions {
   return {
     ...live.now(),
     certificate: live.pick(({ certificate }) => certificate),
-    authorities: live.pick(({ authorities }) => authorities),
+    trustList: live.pick(({ trustList }) => trustList),
     reverseConnect: live.pick(({ reverseConnect }) => reverseConnect),
     users: live.pick(({ users }) => users),
     robots: live.pick(({ robots }) => robots),
@@ -239,11 +239,10 @@ function certificate(files: NamedFiles): OpcUaCertificate | null {
     : { certificateFile: file.path, keyFile: key.path, text: file.text };
 }
 
-function authorities(files: NamedFiles): OpcUaAuthorities {
-  const text = (key: "authorities" | "issuers" | "revocationLists") =>
-    fileAt(files, "opcua", key)?.text ?? "";
+function trustList(files: NamedFiles): OpcUaTrustList {
+  const text = (key: "trustedCas" | "issuers" | "revocationLists") => fileAt(files, "opcua", key)?.text ?? "";
   return {
-    trusted: certificatesIn(text("authorities")),
+    trusted: certificatesIn(text("trustedCas")),
     issuers: certificatesIn(text("issuers")),
     revocationLists: revocationListsIn(text("revocationLists")),
   };

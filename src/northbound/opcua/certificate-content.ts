@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { domainToASCII } from "node:url";
 import { makeFolder } from "../../platform/folder.ts";
 import { bareHost } from "../../platform/url-host.ts";
-import type { OpcUaAuthorities, OpcUaOptions } from "./options.ts";
+import type { OpcUaOptions, OpcUaTrustList } from "./options.ts";
 
 /** The required content of the server's certificate. */
 export interface CertificateContent {
@@ -79,9 +79,9 @@ const PREFIX = "configured-";
  * Puts the CAs of the configuration into the folders of a certificate store, and removes those of an earlier
  * configuration. Rejects if the disk does not take all of it.
  */
-export async function placeAuthorities(
+export async function placeTrustList(
   storeFolder: string,
-  { trusted, issuers, revocationLists }: OpcUaAuthorities,
+  { trusted, issuers, revocationLists }: OpcUaTrustList,
 ): Promise<void> {
   await place(join(storeFolder, "trusted", "certs"), trusted);
   await place(join(storeFolder, "issuers", "certs"), issuers);

@@ -7,8 +7,8 @@ import type { Clock } from "../../platform/clock.ts";
 import { describeError } from "../../platform/error-text.ts";
 import type { Log } from "../../platform/log.ts";
 import { createLineBudget } from "../../platform/log-bounds.ts";
-import { placeAuthorities } from "./certificate-content.ts";
-import type { OpcUaAuthorities } from "./options.ts";
+import { placeTrustList } from "./certificate-content.ts";
+import type { OpcUaTrustList } from "./options.ts";
 
 /** The store of clients' certificates. */
 export interface ClientCertificates {
@@ -24,7 +24,7 @@ export interface ClientCertificates {
    * Trusts clients of these CAs, and no longer those of others. New clients wait until that is done. Rejects
    * if the disk fails.
    */
-  trust(authorities: OpcUaAuthorities): Promise<void>;
+  trust(trustList: OpcUaTrustList): Promise<void>;
   /** Whether a client with this certificate would be accepted now. Logs nothing and moves no file. */
   isTrusted(chain: Buffer): Promise<boolean>;
 }
@@ -140,7 +140,7 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
   return {
     manager,
     rejected,
-    trust: (authorities) => inTurn(() => trustNow(manager, folder, authorities)),
+    trust: (trustList) => inTurn(() => trustNow(manager, folder, trustList)),
     isTrusted: (chain) => inTurn(async () => (await isGood(manager, chain)) && !(await rejected())(chain)),
     get refusedCount() {
       return refusedCount;
@@ -162,9 +162,9 @@ async function rejectedBy({
 async function trustNow(
   manager: OPCUACertificateManager,
   folder: string,
-  authorities: OpcUaAuthorities,
+  trustList: OpcUaTrustList,
 ): Promise<void> {
-  await placeAuthorities(folder, authorities);
+  await placeTrustList(folder, trustList);
   await manager.reloadCertificates();
 }
 
@@ -269,15 +269,15 @@ async function pruneRejected({ rejectedFolder, trustedFolder }: StoreFolders): P
     }),
   );
   files.sort((a, b) => a.atMs - b.atMs);
-  const authorities = await certificatesOf(trustedFolder);
+  const cas = await certificatesOf(trustedFolder);
   for (const { path } of files.slice(0, surplus))
-    if (!(await isSigned(path, authorities))) await rm(path, { force: true });
+    if (!(await isSigned(path, cas))) await rm(path, { force: true });
 }
 
-async function isSigned(path: string, authorities: readonly X509Certificate[]): Promise<boolean> {
+async function isSigned(path: string, cas: readonly X509Certificate[]): Promise<boolean> {
   const certificate = await readCertificate(path);
   if (certificate === null) return false;
-  return authorities.some((each) => certificate.checkIssued(each) && certificate.verify(each.publicKey));
+  return cas.some((each) => certificate.checkIssued(each) && certificate.verify(each.publicKey));
 }
 
 async function certificatesOf(folder: string): Promise<readonly X509Certificate[]> {

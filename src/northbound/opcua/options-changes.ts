@@ -42,7 +42,7 @@ export function followOptions(
     const { server } = now();
     if (server !== null && is !== null) showCertificateOf(server, is);
   });
-  options.authorities.onChange((_was, is) => now().rejected?.trust(is));
+  options.trustList.onChange((_was, is) => now().rejected?.trust(is));
   options.stations.onChange(() => now().gateway?.followStations());
   options.robots.onChange(() => now().gateway?.followRobots());
   return {

@@ -60,7 +60,7 @@ export interface OpcUaOptions {
   readonly applicationUri: string;
   /** Files of a certificate (its issuers after it) and its key, PEM; null: the gateway makes its own. */
   readonly certificate: Live<OpcUaCertificate | null>;
-  readonly authorities: Live<OpcUaAuthorities>;
+  readonly trustList: Live<OpcUaTrustList>;
   /** The server's key, and the trusted and rejected client certificates, are in `<dataDir>/opcua`. */
   readonly dataDir: string;
   readonly users: Live<readonly OpcUaUser[]>;
@@ -91,7 +91,7 @@ export interface OpcUaCertificate {
 }
 
 /** Certificates and revocation lists of the plant's CAs, each as PEM. */
-export interface OpcUaAuthorities {
+export interface OpcUaTrustList {
   /** CAs whose clients are admitted without an approval of their own. */
   readonly trusted: readonly string[];
   /** Issuers that complete the chains of clients, and admit nobody. */

@@ -22,7 +22,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { describeError } from "../../platform/error-text.ts";
 import type { Log } from "../../platform/log.ts";
 import { isPassword } from "../../platform/password.ts";
-import { placeAuthorities } from "./certificate-content.ts";
+import { placeTrustList } from "./certificate-content.ts";
 import { type ClientCertificates, createClientCertificates } from "./client-certificates.ts";
 import type { OpcUaOptions, OpcUaUser } from "./options.ts";
 import { ownCertificateFile } from "./own-certificate.ts";
@@ -68,7 +68,7 @@ export async function securityOptions(
     rootFolder: join(pkiFolder, "users"),
     automaticallyAcceptUnknownCertificate: false,
   });
-  await placeAuthorities(serverFolder, options.authorities.now()).catch((error: unknown) =>
+  await placeTrustList(serverFolder, options.trustList.now()).catch((error: unknown) =>
     log.error(
       { folder: serverFolder, cause: describeError(error) },
       "OPC UA's CAs cannot be written: their clients may be refused",

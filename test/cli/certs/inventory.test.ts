@@ -10,7 +10,7 @@ import { clientCertificate, newPlant, removePlants } from "./certs-harness.ts";
 afterEach(removePlants);
 
 it("lists what waits, what is trusted, and what the configuration names, each with its faults", async () => {
-  const plant = await newPlant({ authorities: "authority.pem", issuers: "missing.pem" });
+  const plant = await newPlant({ trustedCas: "authority.pem", issuers: "missing.pem" });
   const own = await clientCertificate("Fleetgate", { uri: "urn:fleetgate:plant1" });
   const waiting = await clientCertificate("plc", { uri: null, usages: false });
   const trusted = await clientCertificate("scada", { days: 20 });
@@ -41,7 +41,7 @@ it("lists what waits, what is trusted, and what the configuration names, each wi
     ["trusted", null, trusted.thumbprint, ["it ends in 19 days"]],
     [
       "configuration",
-      "opcua.authorities",
+      "opcua.trustedCas",
       authority.thumbprint,
       [expect.stringMatching(/^it has expired on \d{4}-\d\d-\d\d$/)],
     ],

@@ -78,13 +78,13 @@ it("moves nothing when one of several is not there", async () => {
   expect(namesIn(plant, "rejected")).toEqual(["scada.pem"]);
 });
 
-it("leaves our own certificate, and authorities of the configuration, where they are", async () => {
+it("leaves our own certificate, and CAs of the configuration, where they are", async () => {
   const plant = await newPlant();
   const [own, authority] = [await clientCertificate("own"), await clientCertificate("authority")];
   await plant.put("own/certs/certificate.pem", own.pem);
   await plant.put("trusted/certs/configured-1.pem", authority.pem);
   await expect(move(plant, "rejected", own.thumbprint)).rejects.toThrow(/no certificate has/);
-  await expect(move(plant, "rejected", authority.thumbprint)).rejects.toThrow(/opcua\.authorities/);
+  await expect(move(plant, "rejected", authority.thumbprint)).rejects.toThrow(/opcua\.trustedCas/);
 });
 
 it("follows no link out of the folder, and changes nothing behind it", async () => {

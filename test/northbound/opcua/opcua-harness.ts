@@ -55,7 +55,7 @@ export function opcUaOptions(changed: Partial<Given<OpcUaOptions>> = {}): OpcUaO
     alternateHostnames: ["127.0.0.1"],
     applicationUri: "urn:fleetgate:test",
     certificate: createLive(null),
-    authorities: createLive({ trusted: [], issuers: [], revocationLists: [] }),
+    trustList: createLive({ trusted: [], issuers: [], revocationLists: [] }),
     dataDir: pkiDir,
     users: createLive([]),
     insecureLoopback: { role: "operator" },

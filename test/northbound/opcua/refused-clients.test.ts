@@ -33,7 +33,7 @@ beforeAll(async () => {
       dataDir,
       users: [plc1],
       insecureLoopback: null,
-      authorities: { trusted: [authority.pem], issuers: [], revocationLists: [await authority.revoke()] },
+      trustList: { trusted: [authority.pem], issuers: [], revocationLists: [await authority.revoke()] },
     },
     { log: createLog("debug", { write: (line) => void lines.push(line) }) },
   );

@@ -170,7 +170,7 @@ it("an authority of the configuration stays trusted", async () => {
   expect((await list(session)).certificates).toMatchObject([{ state: "trusted", configured: true }]);
   expect(await decide(session, { ...approval, trusted: false })).toMatchObject({
     status: 409,
-    body: { detail: expect.stringContaining("opcua.authorities") },
+    body: { detail: expect.stringContaining("opcua.trustedCas") },
   });
   expect(await filesIn("trusted/certs")).toEqual(["configured-1.pem"]);
 });

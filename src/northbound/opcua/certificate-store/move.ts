@@ -51,7 +51,7 @@ function refuseConfigured(copies: readonly Movable[]): void {
   const configured = copies.find(({ place, path }) => place === "trusted" && isConfigured(path));
   if (configured !== undefined) {
     throw new CertificateRefused(
-      `${configured.facts.thumbprint} is a CA of the configuration: change the file of opcua.authorities, and restart the gateway`,
+      `${configured.facts.thumbprint} is a CA of the configuration: change the file of opcua.trustedCas, and restart the gateway`,
     );
   }
 }

@@ -3,7 +3,7 @@ import { type Clock, every } from "../../../platform/clock.ts";
 import { describeError } from "../../../platform/error-text.ts";
 import type { Log } from "../../../platform/log.ts";
 import { type ClientCertificates, nameOfClient } from "../client-certificates.ts";
-import type { OpcUaAuthorities } from "../options.ts";
+import type { OpcUaTrustList } from "../options.ts";
 
 /** How soon the sessions of a client end after an operator has rejected its certificate. */
 const LOOK_MS = 3_000;
@@ -20,7 +20,7 @@ interface Channel {
 /** Ends clients that are no longer trusted. */
 export interface RejectedClients {
   /** Trusts only clients of these CAs, and ends those that other CAs had admitted. */
-  trust(authorities: OpcUaAuthorities): void;
+  trust(trustList: OpcUaTrustList): void;
   /** What is wrong with the CAs; null: nothing. */
   problem(): string | null;
 }
@@ -39,7 +39,7 @@ export function endRejectedClients(
   signal: AbortSignal,
 ): RejectedClients {
   /** CAs that are not trusted yet, because the disk has not taken them. */
-  let waiting: OpcUaAuthorities | null = null;
+  let waiting: OpcUaTrustList | null = null;
   let isFailing = false;
   /** A client may have been checked just before the CAs changed: the next look checks all again. */
   let hasNews = false;
@@ -68,10 +68,10 @@ export function endRejectedClients(
         end(channel, channel.clientCertificate);
   }
 
-  async function follow(authorities: OpcUaAuthorities): Promise<void> {
-    waiting = authorities;
+  async function follow(trustList: OpcUaTrustList): Promise<void> {
+    waiting = trustList;
     try {
-      await clients.trust(authorities);
+      await clients.trust(trustList);
     } catch (error) {
       if (!isFailing) log.error({ cause: describeError(error) }, NOT_WRITTEN);
       isFailing = true;
@@ -80,7 +80,7 @@ export function endRejectedClients(
     if (isFailing) log.info({}, "OPC UA trusts the CAs of the configuration again");
     isFailing = false;
     // A reload may have brought other CAs meanwhile.
-    if (waiting === authorities) waiting = null;
+    if (waiting === trustList) waiting = null;
     await endUntrusted();
     hasNews = true;
   }
@@ -117,8 +117,8 @@ export function endRejectedClients(
     look().catch(failed);
   });
   return {
-    trust(authorities) {
-      follow(authorities).catch(failed);
+    trust(trustList) {
+      follow(trustList).catch(failed);
     },
     problem: () => (isFailing ? NOT_WRITTEN : null),
   };

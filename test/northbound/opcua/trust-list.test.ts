@@ -5,7 +5,7 @@ import { copyFile, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { OpcUaAuthorities, OpcUaOptions, OpcUaUser } from "../../../src/northbound/opcua/options.ts";
+import type { OpcUaOptions, OpcUaTrustList, OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { createLive } from "../../../src/platform/live.ts";
 import type { Given } from "../../support/live.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-const noAuthorities: OpcUaAuthorities = { trusted: [], issuers: [], revocationLists: [] };
+const noTrustList: OpcUaTrustList = { trusted: [], issuers: [], revocationLists: [] };
 const shownOf = ({ certificateFile, privateKeyFile: keyFile }: IssuedFiles, text = certificateFile) => ({
   certificateFile,
   keyFile,
@@ -43,13 +43,13 @@ const shownOf = ({ certificateFile, privateKeyFile: keyFile }: IssuedFiles, text
 /** A folder of its own: that of other tests has clients that were refused. */
 const usual = (folder: string) => ({ ...options({}), dataDir: folder });
 
-const options = (authorities: Partial<OpcUaAuthorities>): Partial<Given<OpcUaOptions>> => ({
+const options = (trustList: Partial<OpcUaTrustList>): Partial<Given<OpcUaOptions>> => ({
   dataDir,
   users: [plc1],
   insecureLoopback: null,
   applicationUri: "urn:plant:gateway",
   certificate: shownOf(server),
-  authorities: { ...noAuthorities, ...authorities },
+  trustList: { ...noTrustList, ...trustList },
 });
 
 it("a certificate of the plant's authority is shown with its issuers, and its clients are let in", async () => {
@@ -69,17 +69,17 @@ it("a certificate of the plant's authority is shown with its issuers, and its cl
 
 it("an issuer that only completes chains lets nobody in, and an authority that is named no more neither", async () => {
   const list = await authority.revoke();
-  for (const authorities of [{ issuers: [authority.pem], revocationLists: [list] }, {}]) {
-    const running = await startServer(options(authorities));
+  for (const trustList of [{ issuers: [authority.pem], revocationLists: [list] }, {}]) {
+    const running = await startServer(options(trustList));
     await expect(openSession(running.url, { user, secure: true, identity: client })).rejects.toThrow();
     await running.stop();
   }
 });
 
 it("clients of an authority that a reload adds are let in; those of one that it takes are ended", async () => {
-  const authorities = createLive(noAuthorities);
-  const running = await startServer({ ...usual(join(dataDir, "changing-server")), authorities });
-  const follow = (next: Partial<OpcUaAuthorities>) => authorities.replace({ ...noAuthorities, ...next });
+  const trustList = createLive(noTrustList);
+  const running = await startServer({ ...usual(join(dataDir, "changing-server")), trustList });
+  const follow = (next: Partial<OpcUaTrustList>) => trustList.replace({ ...noTrustList, ...next });
   const list = await authority.revoke();
   follow({ trusted: [authority.pem], revocationLists: [list] });
   // In the same turn: a client waits until the authority is trusted.
@@ -103,16 +103,16 @@ it("clients of an authority that a reload adds are let in; those of one that it 
   await running.stop();
 });
 
-it("a disk that takes no authorities is told in the health, until it takes them", async () => {
-  const authorities = createLive(noAuthorities);
+it("a disk that takes no trustList is told in the health, until it takes them", async () => {
+  const trustList = createLive(noTrustList);
   const clock = createManualClock();
-  const running = await startServer({ ...usual(join(dataDir, "full-server")), authorities }, { clock });
+  const running = await startServer({ ...usual(join(dataDir, "full-server")), trustList }, { clock });
   // A file in the place of the folder takes nothing, also for root.
   const folder = join(dataDir, "full-server/opcua/server/issuers/crl");
   await rm(folder, { recursive: true });
   await writeFile(folder, "");
   const list = await authority.revoke();
-  authorities.replace({ ...noAuthorities, trusted: [authority.pem], revocationLists: [list] });
+  trustList.replace({ ...noTrustList, trusted: [authority.pem], revocationLists: [list] });
   const health = () => running.server.health();
   await expect.poll(() => health().state).toBe("degraded");
   expect(health().detail).toContain("cannot be written");
@@ -131,7 +131,7 @@ it("another file that the configuration names is shown to new clients", async ()
   const certificate = createLive(shownOf(server));
   const running = await startServer({
     ...usual(join(dataDir, "other-file-server")),
-    authorities: { ...noAuthorities, trusted: [authority.pem], revocationLists: [list] },
+    trustList: { ...noTrustList, trusted: [authority.pem], revocationLists: [list] },
     certificate,
   });
   const before = await openSession(running.url, { user, secure: true, identity: client });
