@@ -69,7 +69,8 @@ describe.skipIf(!hasEtcd)("a box that starts while etcd has no majority", () => 
       await expect.poll(() => box.isWhole(), SOON).toBe(true);
       expect(await shown()).toEqual(stored);
       expect(await place()).toMatchObject({ role: "standby", leader: null, unled_because: UNPROVEN });
-      expect(await stop()).toBe("FAILED_PRECONDITION");
+      // The service has been asked.
+      expect(await stop()).toBe("INVALID_ARGUMENT");
       expect(await start(free)).toBe("STANDBY");
       expect(await start(free, box, "before")).toBe("OK");
       const plc = await openPlc(`opc.tcp://localhost:${plant.opcuaPort(box.name)}`, undefined, 0);
