@@ -168,6 +168,7 @@ describe.runIf(haveMosquitto && haveMosquittoSub)("the lines of the MQTT pages, 
     await send("AddTaskChain", { taskChain: { areaId: 1, amrId: 102 }, tasks });
     await send("GetMap", { mapId: 1 });
     await send("DeleteWebhook", { id: "w-1" });
+    plant.control.happen({ kind: "wired", robotId: OTHER, plugged: true });
     const isShown = (topic: string) => topic !== "robots/<id>" && !notSeen.has(topic);
     const listed = PAGES.flatMap(topics).filter(isShown);
     expect(listed.length).toBeGreaterThan(25);
