@@ -73,6 +73,8 @@ export function createFanOut(parts: FanOutParts): FanOut {
   /** The northbounds that have not had their slice, and whether one of the others needs a further one. */
   let round = subscribers.entries();
   let isMore = false;
+  /** The round goes on from an earlier turn: the first ones may have got something new since their slice. */
+  let isResumed = false;
 
   function schedule(): void {
     if (scheduledAtMs !== null) return;
@@ -88,8 +90,9 @@ export function createFanOut(parts: FanOutParts): FanOut {
       const { done, value } = round.next();
       if (done) {
         round = subscribers.entries();
-        if (isMore) schedule();
+        if (isMore || isResumed) schedule();
         isMore = false;
+        isResumed = false;
         return;
       }
       const [name, { turn }] = value;
@@ -97,6 +100,7 @@ export function createFanOut(parts: FanOutParts): FanOut {
       handedOver += had.handedOver;
       isMore ||= had.isMore;
     }
+    isResumed = true;
     schedule();
   }
 

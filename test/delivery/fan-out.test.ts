@@ -123,6 +123,20 @@ describe("a turn of the event loop", () => {
     ]);
   });
 
+  it("leaves nobody without what came after its slice", async () => {
+    const scene = setUp();
+    attach(scene, ["opcua", "api", "tail"], 5);
+    scene.fanOut.offer(scene.state.set("r1", 1));
+    await turn();
+    scene.fanOut.offer(scene.state.set("r1", 2));
+    for (let more = 0; more < 3; more += 1) await turn();
+    expect(scene.shown.slice(2)).toEqual([
+      ["tail", "r1=2"],
+      ["opcua", "r1=2"],
+      ["api", "r1=2"],
+    ]);
+  });
+
   it("ends when links have been handed enough, because they write later", async () => {
     const { state, fanOut } = setUp();
     const taken: string[] = [];
