@@ -28,9 +28,7 @@ it("lists the alarms with what to do, without control characters", async () => {
   harness.facts.now = { ...wellFacts, alarms: [alarm] };
   const { code, out } = await run("list");
   expect(code).toBe(0);
-  expect(out).toMatch(
-    /^medium {2}active {2}\S+ \S+ {2}ROBOT_LOST-1 {2}r1 {2}\\u001b\[2Jgone\n {4}go and/,
-  );
+  expect(out).toMatch(/^medium {2}active {2}\S+ \S+ {2}ROBOT_LOST-1 {2}r1 {2}\\u001b\[2Jgone\n {4}go and/);
 });
 
 it("comments on an alarm, and lists the comment", async () => {
