@@ -15,9 +15,7 @@ const ALL_FIELDS = 63;
  */
 export async function browseAll(session: ClientSession, robots: number): Promise<Browsed> {
   const root = nodeIdOf("Robots");
-  while (((await session.browse(everythingBelow(root))).references?.length ?? 0) < robots) {
-    await pause(LOOK_MS);
-  }
+  while ((await countBelow(session, root)) < robots) await pause(LOOK_MS);
   const seen = new Set([root]);
   let level = [root];
   const requestMs: number[] = [];
@@ -41,6 +39,12 @@ export async function browseAll(session: ClientSession, robots: number): Promise
     level = below;
   }
   return { nodes: seen.size, seconds: (performance.now() - startedMs) / 1_000, requestMs };
+}
+
+/** How many nodes a node leads to. A robot has two references from its folder: one of them is for events. */
+async function countBelow(session: ClientSession, nodeId: string): Promise<number> {
+  const { references } = await session.browse(everythingBelow(nodeId));
+  return new Set(references?.map((reference) => reference.nodeId.toString())).size;
 }
 
 function everythingBelow(nodeId: string) {
