@@ -340,6 +340,7 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     { kind: "ends", code: 0, prints: /^\{"robot_id":"cart-01"/ },
   ],
   [/^mosquitto_sub .*\/demo\/alarms$/, { kind: "ends", code: 0, prints: /^\{"count":/ }],
+  [/^mosquitto_sub .*\/demo\/stations\/dock$/, { kind: "ends", code: 0, prints: /^\{"station":"dock"/ }],
   [/^mosquitto_sub .*availability'$/, { kind: "follows", prints: /robots\/cart-02\/availability good/ }],
   [
     /^mosquitto_sub .*event\/\+'$/,
