@@ -148,7 +148,7 @@ async function writeConfiguration(path: string, ports: DemoPorts, fleet: Endpoin
   await makeFolder(folder);
   // The simulated world begins anew at each start (docs/internals/decisions.md, The demo starts with an empty
   // journal).
-  for (const kept of ["journal", "tickets", "outbox"]) await renewStore(join(dataDir, kept));
+  for (const kept of ["journal", "slots", "outbox"]) await renewStore(join(dataDir, kept));
   await writeFile(path, demoConfig({ ...fleet, dataDir, ports }));
   return configurationOrExit(path);
 }

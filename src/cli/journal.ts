@@ -84,7 +84,7 @@ async function moveJournal(name: "to-cluster" | "from-cluster", config: Config):
  * Tickets first. With an empty journal, an old ticket would be reported as never sent; without tickets, an
  * old journal does no harm.
  */
-const STORES = ["tickets", "journal"];
+const STORES = ["slots", "journal"];
 
 async function resetJournal(dataDir: string, discards: boolean): Promise<void> {
   // A backup has no journal.

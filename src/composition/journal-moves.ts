@@ -31,7 +31,7 @@ const COMMANDS = "commands";
 /** The tables of the journal, and of the slots of OPC UA. */
 const stores: ReadonlyArray<readonly [folder: string, format: StoreFormat, tables: readonly string[]]> = [
   ["journal", journalFormat, [COMMANDS, "order", "leases", "runs", "holds"]],
-  ["tickets", ticketsFormat, [TICKETS]],
+  ["slots", ticketsFormat, [TICKETS]],
 ];
 const DEADLINE_MS = 5_000;
 /** Records of one write to the disk. */

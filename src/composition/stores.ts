@@ -99,7 +99,7 @@ interface Lost extends StoreLoss {
 export function otherFormats(dataDir: string): ReadonlyArray<OtherFormat & { readonly folder: string }> {
   const fleet = join(dataDir, "fleet");
   const stores: ReadonlyArray<readonly [folder: string, format: StoreFormat]> = [
-    [join(dataDir, "tickets"), ticketsFormat],
+    [join(dataDir, "slots"), ticketsFormat],
     [join(dataDir, "journal"), journalFormat],
     [join(dataDir, "outbox"), outboxFormat],
     [join(dataDir, "sparkplug-outbox"), sparkplugOutboxFormat],
@@ -142,7 +142,7 @@ export async function prepareStores(
   const { dataDir } = config.gateway;
   const lost: Lost[] = [];
   const journalFolder = join(dataDir, "journal");
-  const ticketsFolder = join(dataDir, "tickets");
+  const ticketsFolder = join(dataDir, "slots");
   const tablesFolder = join(dataDir, TABLES);
   const opened = new Map<string, Store>();
 

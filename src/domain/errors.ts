@@ -96,7 +96,7 @@ export const gatewayErrors = {
     class: "bad_input",
     advice: "Nothing was sent under the number; take a new one from NextId.",
   },
-  TICKET_IN_USE: {
+  SLOT_IN_USE: {
     id: 1013,
     class: "bad_input",
     advice: "Nothing was sent under the number; wait for DoneId, then take a new one from NextId.",
@@ -132,7 +132,7 @@ export const gatewayErrors = {
     class: "bad_input",
     advice: "Ask with the id of a command of your own; old records are not kept for ever.",
   },
-  TICKET_NOT_SHOWN: {
+  UNKNOWN_NUMBER: {
     id: 1020,
     class: "bad_input",
     advice: "Look at the robot: the slot cannot tell what became of the number.",

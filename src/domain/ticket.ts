@@ -132,7 +132,7 @@ function writeStart(state: TicketState, write: TicketWrite, nowMs: number, rando
   switch (numberStatus(state, number)) {
     case "open":
       if (!isStop && isBusy(state)) {
-        return rejected(isOfAnotherWithoutNumber(state, write) ? "USER_WITHOUT_NUMBER" : "TICKET_IN_USE");
+        return rejected(isOfAnotherWithoutNumber(state, write) ? "USER_WITHOUT_NUMBER" : "SLOT_IN_USE");
       }
       if (!isStop && state.disk === "failing") return rejected("JOURNAL_FAILED");
       return { state: take(state, write, nowMs, random), action: "take" };
@@ -199,7 +199,7 @@ function shownAs(state: TicketState, current: TakenTicket, phase: "running" | "d
 
 function lookAtRobot(state: TicketState, id: number): TicketState {
   if (state.closed.includes(-id)) return state;
-  return withRejection(withClosed(state, -id), id, "TICKET_NOT_SHOWN");
+  return withRejection(withClosed(state, -id), id, "UNKNOWN_NUMBER");
 }
 
 function withClosed(state: TicketState, entry: number): TicketState {

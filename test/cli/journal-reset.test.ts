@@ -17,7 +17,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function fill(): void {
   folder = mkdtempSync(join(tmpdir(), "journal-reset-"));
-  for (const store of ["journal", "tickets"]) {
+  for (const store of ["journal", "slots"]) {
     mkdirSync(join(folder, store));
     writeFileSync(join(folder, store, DATA), "of before");
   }
@@ -38,17 +38,17 @@ const hasRecords = (store: string) => existsSync(join(folder, store, DATA));
 test.skipIf(!strace)("a reset that dies at any moment leaves no ticket whose record it has discarded", () => {
   const moments: string[] = [];
   for (let dies = 1; reset(dies) !== 0; dies += 1) {
-    const [tickets, journal] = ["tickets", "journal"].map(hasRecords);
-    moments.push(`tickets ${tickets}, journal ${journal}`);
+    const [slots, journal] = ["slots", "journal"].map(hasRecords);
+    moments.push(`slots ${slots}, journal ${journal}`);
     // Such a ticket would say that its command was never sent.
-    expect(tickets && !journal).toBe(false);
+    expect(slots && !journal).toBe(false);
     // The operator says it once more.
     expect(reset(null)).toBe(0);
-    expect(["tickets", "journal"].filter(hasRecords)).toEqual([]);
+    expect(["slots", "journal"].filter(hasRecords)).toEqual([]);
     rmSync(folder, { recursive: true });
     fill();
   }
-  expect(moments).toContain("tickets false, journal true");
+  expect(moments).toContain("slots false, journal true");
   // The last one had fewer moments, and lived: what there was is kept.
   expect(readdirSync(folder).filter((name) => name.includes(".damaged-"))).toHaveLength(2);
 });

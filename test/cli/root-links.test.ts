@@ -49,7 +49,7 @@ beforeEach(async () => {
       "  https: https://fleet.example.com, robots: [cart-01] }\n",
   );
   mkdirSync(inData());
-  for (const store of ["journal", "tickets"]) {
+  for (const store of ["journal", "slots"]) {
     mkdirSync(inData(store));
     writeFileSync(inData(store, "data.mdb"), "of before");
   }
@@ -113,7 +113,7 @@ describe.skipIf(!isRoot)("a link in the service's data folder leads root nowhere
     ["the folder of certificates", ["opcua"], "folder"],
     ["what a restore lays ready", ["opcua.restore"], "folder"],
     ["the journal", ["journal"], "folder"],
-    ["the tickets", ["tickets"], "folder"],
+    ["the numbers of slots", ["slots"], "folder"],
   ] as const)("of a restore: %s", (_, names, kind) => {
     const file = backup();
     link(kind === "file" ? join(outside, "file") : outside, ...names);
@@ -127,7 +127,7 @@ describe.skipIf(!isRoot)("a link in the service's data folder leads root nowhere
     ["the lock", ["lock"], "folder"],
     ["the journal", ["journal"], "folder"],
     ["the draft of a mark", ["journal", "new.part"], "file"],
-    ["the draft of another mark", ["tickets", "lost.json.part"], "file"],
+    ["the draft of another mark", ["slots", "lost.json.part"], "file"],
   ] as const)("of a reset: %s", (_, names, kind) => {
     link(kind === "file" ? join(outside, "file") : outside, ...names);
     const before = stateOf(outside);

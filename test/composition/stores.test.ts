@@ -71,8 +71,8 @@ it.each([
 it("a backup without journal and tickets begins as after a loss, until an operator confirms it", async () => {
   put("opcua", "server", "own", "key.pem");
   put("opcua", "robots.json");
-  expect(await lostAtStart()).toMatch(/"journal" is lost .*; the store "tickets" is lost/);
-  expect(await lostAtStart()).toMatch(/"journal" is lost .*; the store "tickets" is lost/);
+  expect(await lostAtStart()).toMatch(/"journal" is lost .*; the store "slots" is lost/);
+  expect(await lostAtStart()).toMatch(/"journal" is lost .*; the store "slots" is lost/);
   expect(confirmLosses(config.gateway.dataDir)).toHaveLength(2);
   expect(await lostAtStart()).toBe("");
   rmSync(join(config.gateway.dataDir, "journal"), { recursive: true });

@@ -110,7 +110,7 @@ test(
     expect(backup.out).toContain(config);
     expect(backup.out).toContain(simulator.endpoints.credentials);
     expect(backup.out).toContain(inData("tables.json"));
-    expect(backup.out).not.toMatch(/journal|tickets|outbox/);
+    expect(backup.out).not.toMatch(/journal|slots|outbox/);
     expect(statSync(file()).mode & 0o777).toBe(0o600);
 
     // While it runs, nothing may be put under it.

@@ -107,7 +107,7 @@ function randomBytes(): Buffer {
 }
 
 /** In the records of commands, and of tickets. */
-const FLIPPED = { journal: '"robotId":"', tickets: '"firstId":' };
+const FLIPPED = { journal: '"robotId":"', slots: '"firstId":' };
 
 type Damage = readonly [string, (store: string, text: string) => void, RegExp];
 
@@ -129,16 +129,16 @@ const damages: readonly Damage[] = [
 const damagesOf = {
   journal: damages,
   // The engine is the journal's, and `test/platform/kept-store.test.ts` damages it in each way.
-  tickets: damages.filter(([what]) =>
+  slots: damages.filter(([what]) =>
     ["a file that is cut off", "a byte of a record", "no folder"].includes(what),
   ),
 };
 
 /** Lost again and again: what each loss has put aside is not the next one's. */
-test.each(["journal", "tickets"] as const)(
+test.each(["journal", "slots"] as const)(
   "a lost store lets only stops and reads pass until the reset, then all commands: %s",
   async (store) => {
-    if (store === "tickets") await withOpcUa();
+    if (store === "slots") await withOpcUa();
     const first = await startInProcess();
     expect(await send("ControlConveyor", belt("CW"), "once")).toMatchObject({ outcome: "succeeded" });
     expect(await first.stop()).toBe(0);
@@ -167,7 +167,7 @@ test.each(["journal", "tickets"] as const)(
     expect(await last.stop()).toBe(0);
     const kept = readdirSync(inData()).filter((name) => name.startsWith(`${store}.damaged-`));
     expect(kept).toHaveLength(damagesOf[store].length - 1);
-    if (store === "tickets") return;
+    if (store === "slots") return;
     const random = inData(kept.sort()[1] ?? "", "data.mdb");
     expect(readFileSync(random).equals(randomBytes())).toBe(true);
   },
@@ -175,7 +175,7 @@ test.each(["journal", "tickets"] as const)(
   4 * TIMEOUT_MS,
 );
 
-async function refusesWhatMoves(store: "journal" | "tickets"): Promise<void> {
+async function refusesWhatMoves(store: "journal" | "slots"): Promise<void> {
   const refused = {
     outcome: "refused",
     code: "JOURNAL_FAILED",
@@ -185,9 +185,9 @@ async function refusesWhatMoves(store: "journal" | "tickets"): Promise<void> {
   // It was sent before: without a journal the gateway cannot know that.
   const once = await send("ControlConveyor", belt("CW"), "once");
   const unknown = { ...refused, outcome: "unknown", retry_safe: false };
-  expect(once).toMatchObject(store === "tickets" ? { outcome: "succeeded", duplicate: true } : unknown);
+  expect(once).toMatchObject(store === "slots" ? { outcome: "succeeded", duplicate: true } : unknown);
   const other = await send("ControlConveyor", belt("CW"));
-  expect(other).toMatchObject(store === "tickets" ? refused : unknown);
+  expect(other).toMatchObject(store === "slots" ? refused : unknown);
   const sent = simulator.control
     .record(before)
     .filter(({ fact }) => fact.what === "received" && fact.operation === "ControlConveyor");
@@ -241,12 +241,12 @@ test(
 
 test.each([
   ["journal", 4],
-  ["tickets", 3],
+  ["slots", 3],
   ["tables", 1],
 ])(
   "a store of a newer program is refused by name, with an exit code that ends the restarts: %s",
   async (store, known) => {
-    if (store === "tickets") await withOpcUa();
+    if (store === "slots") await withOpcUa();
     await (await startInProcess()).stop();
     writeFileSync(inData(store, "format.json"), JSON.stringify({ store, version: 7 }));
     const refused = startDaemon(config);
@@ -278,7 +278,7 @@ test(
 );
 
 test(
-  "an older copy of the data folder looks whole: the reset discards its journal and tickets",
+  "an older copy of the data folder looks whole: the reset discards its journal and slots",
   async () => {
     await withOpcUa();
     await (await startInProcess()).stop();
@@ -288,14 +288,14 @@ test(
     await later.stop();
     rmSync(inData(), { recursive: true });
     cpSync(join(folder, "snapshot"), inData(), { recursive: true });
-    expect(await reset("--discard")).toMatch(/tickets begins empty.*kept as .*\n.*journal begins empty/);
+    expect(await reset("--discard")).toMatch(/slots begins empty.*kept as .*\n.*journal begins empty/);
     const from = ear.received.entries.length;
     const again = await startInProcess();
     await health("commands", "up", from);
     expect(again.said()).not.toContain("a store is lost");
     expect(await again.stop()).toBe(0);
     const kept = readdirSync(inData()).filter((name) => name.includes(".damaged-"));
-    expect(kept.map((name) => name.split(".")[0]).sort()).toEqual(["journal", "tickets"]);
+    expect(kept.map((name) => name.split(".")[0]).sort()).toEqual(["journal", "slots"]);
   },
   TIMEOUT_MS,
 );

@@ -62,14 +62,14 @@ describe("a start (+n)", () => {
     expect(state.current).toEqual({ id: FIRST, requestId: `run.${FIRST}`, phase: "taking", ...plc });
   });
 
-  test("of the open number is void with TICKET_IN_USE while a command runs, and a stop is taken", () => {
+  test("of the open number is void with SLOT_IN_USE while a command runs, and a stop is taken", () => {
     const running = ticketAccepted(write(opened(), FIRST).state, FIRST);
     expect(write(running, FIRST + 1)).toMatchObject({
       action: "closed",
       state: {
         open: FIRST + 2,
         closed: [FIRST + 1],
-        rejected: { id: FIRST + 1, error: "TICKET_IN_USE" },
+        rejected: { id: FIRST + 1, error: "SLOT_IN_USE" },
         taken: [FIRST],
       },
     });
@@ -83,8 +83,8 @@ describe("a start (+n)", () => {
     const rejected = (id: number, error: string) => ({ state: { rejected: { id, error } } });
     const next = FIRST + 1;
     expect(ask(running, next, "ben", 0)).toMatchObject(rejected(next, "USER_WITHOUT_NUMBER"));
-    expect(ask(running, next, "ann", 0)).toMatchObject(rejected(next, "TICKET_IN_USE"));
-    expect(ask(running, next, "line1", 7)).toMatchObject(rejected(next, "TICKET_IN_USE"));
+    expect(ask(running, next, "ann", 0)).toMatchObject(rejected(next, "SLOT_IN_USE"));
+    expect(ask(running, next, "line1", 7)).toMatchObject(rejected(next, "SLOT_IN_USE"));
     expect(ask(running, next, "ben", 0, true).action).toBe("take");
     // Closed would tell the command's own user that nothing was sent.
     const told = ask(running, FIRST, "ben", 0);
@@ -119,7 +119,7 @@ describe("a start (+n)", () => {
   ])("of a number %s says to look at the robot", (_what, number) => {
     const next = write(opened(), number);
     expect(next).toMatchObject({ action: "closed", state: { closed: [-number], open: FIRST } });
-    expect(next.state.rejected).toEqual({ id: number, error: "TICKET_NOT_SHOWN" });
+    expect(next.state.rejected).toEqual({ id: number, error: "UNKNOWN_NUMBER" });
   });
 });
 
@@ -178,7 +178,7 @@ describe("closing (-n)", () => {
   ])("says to look at the robot for a number %s", (_what, number) => {
     const state = written(opened(), -number);
     expect(state).toMatchObject({ closed: [-number], open: FIRST });
-    expect(state.rejected).toEqual({ id: number, error: "TICKET_NOT_SHOWN" });
+    expect(state.rejected).toEqual({ id: number, error: "UNKNOWN_NUMBER" });
   });
 });
 

@@ -13,7 +13,7 @@ test("whatever passes fits a key of the store and a topic once it is encoded", (
   const passing = longest.filter((id) => identifierFault(id) === null);
   expect(passing.length).toBeGreaterThan(8);
   for (const id of passing) {
-    expect(Buffer.byteLength(`tickets/Robots.${nodeName(id)}.ConveyorSlot`)).toBeLessThan(1_900);
+    expect(Buffer.byteLength(`slots/Robots.${nodeName(id)}.ConveyorSlot`)).toBeLessThan(1_900);
     expect(Buffer.byteLength(id)).toBeLessThanOrEqual(512);
   }
   expect(identifierFault("語".repeat(171))).toBe("is longer than 512 bytes");

@@ -226,7 +226,7 @@ snapshot() {
     sudo fleetgate journal reset --discard
     sudo systemctl start fleetgate
     eventually healthy
-    ls -d /var/lib/fleetgate/journal.damaged-* /var/lib/fleetgate/tickets.damaged-*
+    ls -d /var/lib/fleetgate/journal.damaged-* /var/lib/fleetgate/slots.damaged-*
     $plant slot base-01 | tee -a /dev/stderr | grep '"status":"Good","outcome":3'
 }
 

@@ -34,7 +34,7 @@ const STOP_FIRST = "stop the gateway first";
 const REASON = "a backup was restored";
 
 /** Tickets first: with a journal of before, they would say of its commands that they were never sent. */
-const STORES = ["tickets", "journal"];
+const STORES = ["slots", "journal"];
 
 /**
  * Puts a backup in place. All is written beside its place first, and renamed at the end. A restore that is

@@ -11,7 +11,7 @@ import { type AcknowledgedAlarms, openAcknowledgedAlarms } from "./conditions/ac
 import { openRobotRegister, type RobotRegister } from "./robot-register.ts";
 
 /** A new version needs the step from the old one in platform/stores/kept-store.ts. */
-export const ticketsFormat: StoreFormat = { store: "tickets", version: 3 };
+export const ticketsFormat: StoreFormat = { store: "slots", version: 3 };
 
 /** The data of the server that survive a restart. */
 export interface OpcUaStore {
@@ -64,7 +64,7 @@ export function removeTickets(store: TableStore, log: Log): void {
   store.write(replacement(store, { [TICKETS]: {} })).catch((error: unknown) => {
     log.error(
       { cause: describeError(error) },
-      "tickets that are lost cannot be removed: start the gateway again before fleetgate journal reset",
+      "sequence numbers that are lost cannot be removed: start the gateway again before fleetgate journal reset",
     );
   });
 }
@@ -89,7 +89,7 @@ function openOrBroken(folder: string, log: Log): KeyedStore {
   } catch (error) {
     log.error(
       { folder, cause: describeError(error) },
-      "the tickets of slots cannot be read: slots take stops only",
+      "the sequence numbers of slots cannot be read: slots take stops only",
     );
     return brokenStore(error);
   }
@@ -104,13 +104,13 @@ function watched(store: KeyedStore, log: Log): KeyedStore {
     async write(changes) {
       try {
         await store.write(changes);
-        if (failing) log.info({}, "the tickets of slots are kept again");
+        if (failing) log.info({}, "the sequence numbers of slots are kept again");
         failing = false;
       } catch (error) {
         if (!failing && !closed) {
           log.error(
             { cause: describeError(error) },
-            "the tickets of slots cannot be kept: slots take stops only",
+            "the sequence numbers of slots cannot be kept: slots take stops only",
           );
         }
         failing = true;

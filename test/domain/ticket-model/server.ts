@@ -113,7 +113,7 @@ export function answerOf({ registry, result, echoes, faults }: Server, user: num
     outcome: result,
     closed,
     rejected: rejected.id,
-    looksAtRobot: rejected.error === "TICKET_NOT_SHOWN",
+    looksAtRobot: rejected.error === "UNKNOWN_NUMBER",
     echo,
     verdict,
     ending: verdict === "ended" ? result : null,

@@ -9,7 +9,7 @@ it("a record of lost tickets that the disk does not remove is logged", async () 
   const lines = createChronicle<string>((line) => line);
   const log = createLog("info", { write: (line: string) => lines.add(line) });
   const disk = createMemoryDisk();
-  disk.records.set("tickets/Robots.r1.MissionSlot", {});
+  disk.records.set("slots/Robots.r1.MissionSlot", {});
   disk.isFull = true;
   removeTickets(createLmdbStore(disk.store, silentLog), log);
   const line = await lines.first("the failure", (text) => text.includes("cannot be removed"));

@@ -34,7 +34,7 @@ export function createFakeDisk(): FakeDisk {
       if (how === "hanging") await new Promise<void>((resolve) => held.push(resolve));
       if (how === "failing") {
         const cause = new Error("the disk is full: 0.3 MB free, at least 8.0 are needed");
-        throw new StoreFailed("cannot write to tickets", { cause });
+        throw new StoreFailed("cannot write to slots", { cause });
       }
       for (const { key, value } of changes) records.set(key, JSON.parse(JSON.stringify(value)));
     },

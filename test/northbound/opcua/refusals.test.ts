@@ -37,7 +37,7 @@ describe("a slot's refusals", () => {
     ]);
   });
 
-  it("TICKET_NOT_SHOWN: a number of which the slot knows nothing", async () => {
+  it("UNKNOWN_NUMBER: a number of which the slot knows nothing", async () => {
     await plc.write([slot("RequestId"), int32(-7)]);
     expect(await shown("RejectedId", "RejectedError", "RejectedText")).toEqual([
       7,
@@ -46,7 +46,7 @@ describe("a slot's refusals", () => {
     ]);
   });
 
-  it("TICKET_IN_USE: a start while a command runs", async () => {
+  it("SLOT_IN_USE: a start while a command runs", async () => {
     const ticket = await nextId();
     await navigate(ticket);
     const sent = await commander.next();
@@ -70,7 +70,7 @@ describe("a slot's refusals", () => {
     await navigate(ticket);
     await plc.until(slot("RejectedId"), ticket);
     const full =
-      "the slot's tickets cannot be kept: cannot write to tickets: the disk is full: 0.3 MB free, at least 8.0 are needed";
+      "the slot's sequence numbers cannot be kept: cannot write to slots: the disk is full: 0.3 MB free, at least 8.0 are needed";
     expect(await shown("RejectedError", "RejectedText")).toEqual([1014, `${full}${passing}`]);
     const next = await nextId();
     await navigate(next);
@@ -88,20 +88,20 @@ describe("a slot's refusals", () => {
     await navigate(ticket);
     clock.advance(1_000);
     await plc.until(slot("RejectedId"), ticket);
-    const late = "the slot's tickets cannot be kept: they were not stored within 1000 ms";
+    const late = "the slot's sequence numbers cannot be kept: they were not stored within 1000 ms";
     expect(await shown("RejectedError", "RejectedText")).toEqual([1014, `${late}${passing}`]);
   });
 
   it("JOURNAL_FAILED: records that cannot be read", async () => {
     await plc.close();
     await running.stop();
-    disk.records.set("tickets/Robots.AMR01.MissionSlot", "rubbish");
+    disk.records.set("slots/Robots.AMR01.MissionSlot", "rubbish");
     await start();
     await navigate(await nextId());
     const [error, words] = await shown("RejectedError", "RejectedText");
     expect(error).toBe(1014);
     expect(words).toMatch(
-      /^the slot's tickets cannot be read: the record .+ of the table tickets is not what was written; nothing was sent, and stops/,
+      /^the slot's sequence numbers cannot be read: the record .+ of the table slots is not what was written; nothing was sent, and stops/,
     );
   });
 

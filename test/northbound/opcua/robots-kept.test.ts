@@ -14,7 +14,7 @@ let running: RunningServer;
 let plc: Caller;
 
 let disk: MemoryDisk;
-const openKept = () => openMemory(join(folder, "tickets"), disk.open(), silentLog);
+const openKept = () => openMemory(join(folder, "slots"), disk.open(), silentLog);
 
 async function start(options: Parameters<typeof startServer>[0] = {}): Promise<void> {
   running = await startServer(options, { openMemory: openKept });

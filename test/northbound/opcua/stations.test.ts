@@ -265,7 +265,7 @@ it("refuses a text that is no command", async () => {
     ["50;AMR01;1", "CommandText has 1 fields behind the robot, which is not right for 50"],
     [
       "x;AMR01",
-      "CommandText is not of the form ticket;operation;destination, with the robot before the destination",
+      "CommandText is not of the form number;operation;destination, with the robot before the destination",
     ],
   ] as const) {
     await plc.write([slot("CommandText"), text(`${await plc.nextId(slot("NextId"))};${rest}`)]);

@@ -9,7 +9,7 @@ import { createFakeDisk } from "./memory-store.ts";
 
 function load(record: unknown) {
   const disk = createFakeDisk();
-  disk.records.set("tickets/S", record);
+  disk.records.set("slots/S", record);
   return disk.open().tickets.load("S");
 }
 
@@ -36,7 +36,7 @@ it("takes nothing for a record that is none", () => {
   const tickets = newTickets("run1", 17, 5);
   for (const broken of [null, {}, { ...tickets, taken: 1 }, { ...tickets, reservedTo: "17" }]) {
     expect(() => load({ tickets: broken, final: null })).toThrow(
-      "the record S of the table tickets is not what was written",
+      "the record S of the table slots is not what was written",
     );
   }
 });

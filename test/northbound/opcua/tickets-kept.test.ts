@@ -302,7 +302,7 @@ describe("a disk that fails", () => {
     disk.release();
     clock.advance(1_000);
     while ((await nextId()) >= 2 ** 30) clock.advance(1_000);
-    expect(disk.records.get("tickets/Robots.AMR01.MissionSlot")).toMatchObject({ tickets: { doneId: last } });
+    expect(disk.records.get("slots/Robots.AMR01.MissionSlot")).toMatchObject({ tickets: { doneId: last } });
   });
 
   it.each(["failing", "hanging"] as const)("lets a stop pass while it is %s", async (how) => {
@@ -366,12 +366,12 @@ describe("a record that cannot be read", () => {
   it("leaves its slot nothing but stops, and is not written over", async () => {
     await plc.close();
     await running.stop();
-    disk.records.set("tickets/Robots.AMR01.MissionSlot", "rubbish");
+    disk.records.set("slots/Robots.AMR01.MissionSlot", "rubbish");
     await start();
     const ticket = await nextId();
     await navigate(ticket);
     expect(await shown("RejectedId", "RejectedError", "AcceptedId", "DoneId")).toEqual([ticket, 1014, 0, 0]);
-    expect(disk.records.get("tickets/Robots.AMR01.MissionSlot")).toBe("rubbish");
+    expect(disk.records.get("slots/Robots.AMR01.MissionSlot")).toBe("rubbish");
     expect(commander.submitted).toHaveLength(0);
   });
 
@@ -380,7 +380,7 @@ describe("a record that cannot be read", () => {
     await running.stop();
     const file = join(mkdtempSync(join(tmpdir(), "tickets-")), "file");
     writeFileSync(file, "in the way");
-    await start({ openMemory: openIn(join(file, "tickets")) });
+    await start({ openMemory: openIn(join(file, "slots")) });
     const ticket = await nextId();
     await navigate(ticket);
     expect(await shown("RejectedId", "RejectedError")).toEqual([ticket, 1014]);

@@ -211,7 +211,7 @@ describe("a command as one text", () => {
     const ticket = await plc.nextId(conveyor("NextId"));
     await plc.write([conveyor("CommandText"), text(`${ticket};2`)]);
     expect(await plc.value(conveyor("ErrorText"))).toBe(
-      "CommandText is not of the form ticket;conveyor;motor command",
+      "CommandText is not of the form number;conveyor;motor command",
     );
   });
 
@@ -225,7 +225,7 @@ describe("a command as one text", () => {
 
   it("is refused with a reason", async () => {
     for (const [rest, reason] of [
-      ["go;Dock C", "CommandText is not of the form ticket;operation;destination"],
+      ["go;Dock C", "CommandText is not of the form number;operation;destination"],
       ["1;Dock C;Dock B", "Operation 1 has at most 1 destinations"],
       ["12;m-1;m-2", "Operation 12 is for one mission"],
       ["17;7;8", "Operation 17 is for one task chain"],

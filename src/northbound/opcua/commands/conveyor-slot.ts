@@ -51,11 +51,11 @@ function numberedCommand(robotId: RobotId, numbers: readonly number[]): SlotComm
   return stray ?? conveyorRequest(robotId, index, motor);
 }
 
-/** `CommandText`: `ticket;conveyor;motor command`. */
+/** `CommandText`: `number;conveyor;motor command`. */
 function textCommand(robotId: RobotId, fields: readonly string[]): SlotCommand {
   const [index, motor] = fields.map(wholeNumber);
   const isTwo = fields.length === 2 || (fields.length > 2 && motor === 1);
-  if (!isTwo) return { problem: "CommandText is not of the form ticket;conveyor;motor command" };
+  if (!isTwo) return { problem: "CommandText is not of the form number;conveyor;motor command" };
   return conveyorRequest(robotId, index ?? undefined, motor ?? undefined);
 }
 

@@ -68,7 +68,7 @@ export function numberedMission(operation: number, numbers: readonly number[]): 
 export function missionOfFields(fields: readonly string[]): MissionParameters | { readonly problem: string } {
   const [first = "", ...names] = fields;
   const operation = wholeNumber(first);
-  if (operation === null) return { problem: "CommandText is not of the form ticket;operation;destination" };
+  if (operation === null) return { problem: "CommandText is not of the form number;operation;destination" };
   const given = { ...noParameters, operation };
   const known = slotOperations.get(operation);
   switch (known?.argument) {

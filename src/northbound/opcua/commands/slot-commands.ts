@@ -76,11 +76,11 @@ function rejectionText(error: ErrorName, trouble: string | null): string {
       return "";
     case "OUT_OF_TURN":
       return "the number was not NextId, and nothing was or will be sent under it: take a new one";
-    case "TICKET_IN_USE":
+    case "SLOT_IN_USE":
       return "a command was still running, and nothing was sent: wait until DoneId is its number";
     case "USER_WITHOUT_NUMBER":
       return "the command of another user without a number was in the slot, and nothing was sent: give each user of the slot its opcua.users.<name>.number";
-    case "TICKET_NOT_SHOWN":
+    case "UNKNOWN_NUMBER":
       return "this slot does not know what became of the number: look at the robot";
     case "SHUTTING_DOWN":
       return "the gateway stopped before it was recorded, and nothing was sent: take a new number";

@@ -82,7 +82,7 @@ export function openSlotNumbers(
   }
 
   function failed(reason: string): void {
-    trouble = `the slot's tickets cannot be kept: ${reason}`;
+    trouble = `the slot's sequence numbers cannot be kept: ${reason}`;
     become(diskIs("failing", tickets, clock.monotonicMs(), random()));
   }
 
@@ -203,7 +203,7 @@ function load(
   try {
     return { record: store.load(path), unreadable: null };
   } catch (error) {
-    return { record: null, unreadable: `the slot's tickets cannot be read: ${reasonOf(error)}` };
+    return { record: null, unreadable: `the slot's sequence numbers cannot be read: ${reasonOf(error)}` };
   }
 }
 

@@ -20,7 +20,7 @@ export interface TicketStore {
 }
 
 /** The table of tickets, by the path of the slot. */
-export const TICKETS = "tickets";
+export const TICKETS = "slots";
 
 /** A disk (docs/opcua-reference.md, A full disk while a slot is used). */
 const DISK_MS = 1_000;
@@ -46,7 +46,7 @@ export interface MemberTickets extends TicketStore {
 export function createMemberTickets(): MemberTickets {
   let now: TicketStore | null = null;
   function opened(): TicketStore {
-    if (now === null) throw new Error("a slot asks for its tickets before this member leads");
+    if (now === null) throw new Error("a slot asks for its sequence numbers before this member leads");
     return now;
   }
   return {
