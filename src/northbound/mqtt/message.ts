@@ -139,11 +139,11 @@ export function bytesOf(packet: IPublishPacket): Uint8Array {
 }
 
 /**
- * Publishes one retained state message. An empty payload removes the topic.
- *
- * @param mark the topic whose JSON contains our session for this one (published-topics.ts); absent: the topic
- * itself; null: a later run does not look for it
+ * The topic whose JSON contains our session for another one (published-topics.ts); undefined: that topic
+ * itself; null: a later run does not look for it.
  */
-export type PublishState = (topic: string, payload: string, mark?: string | null) => void;
+export type Mark = string | null | undefined;
+/** Publishes one retained state message. An empty payload removes the topic. */
+export type PublishState = (topic: string, payload: string, mark?: Mark) => void;
 /** Removes a topic for good. The broker acknowledges it, because no later snapshot would remove it again. */
 export type RemoveTopic = (topic: string) => void;

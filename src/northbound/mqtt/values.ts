@@ -7,7 +7,7 @@ import { alarmOf, MOST_ALARMS } from "../../models/alarm.ts";
 import { jsonText, jsonTime } from "../../models/json-text.ts";
 import { batteryText, conveyorText, holdOf, missionText } from "../../models/robot.ts";
 import { stationOf } from "../../models/station.ts";
-import type { PublishState, RemoveTopic } from "./message.ts";
+import type { Mark, PublishState, RemoveTopic } from "./message.ts";
 import { createRobotInfos } from "./robot-infos.ts";
 import type { TagWriter } from "./tags.ts";
 import type { PlacedRobot } from "./topic-templates.ts";
@@ -42,8 +42,8 @@ export interface ValueParts {
  */
 export function createValueWriter(parts: ValueParts): ValueWriter {
   const { topics, sessionId, remove, tags } = parts;
-  /** Of the change that is being written; null and undefined as `PublishState` has them. */
-  let mark: string | null | undefined;
+  /** Of the change that is being written. */
+  let mark: Mark;
   const publish: PublishState = (topic, payload) => parts.publish(topic, payload, mark);
   const { say, removeStation } = createWholeTexts(publish, remove);
   const availabilities = new Map<string, string>();
@@ -156,7 +156,7 @@ function createWholeTexts(publish: PublishState, remove: RemoveTopic) {
 }
 
 /** leftover-topics.ts finds task chains: there are too many of them for the record. */
-function markOf(change: StateChange, topics: Topics): string | null | undefined {
+function markOf(change: StateChange, topics: Topics): Mark {
   if ("robotId" in change) return topics.robot(change.robotId).info;
   if (change.kind === "task_chain" || change.kind === "task_chain_evicted") return null;
   return "station" in change ? undefined : topics.status;
