@@ -40,8 +40,6 @@ export interface Attempts {
   begin(attempt: Attempt, ticket: number, kept: Promise<boolean>): void;
   /** Ends the command that ran when the gateway stopped. Rejects if its outcome cannot be found out. */
   restore(taken: TakenTicket): Promise<void>;
-  /** Notes the mission of an outcome that was final before a restart. */
-  recall(final: Outcome): void;
   /** A stop came that takes no number of these: starts whose number is being recorded are not sent. */
   cancelStarts(): void;
 }
@@ -115,7 +113,7 @@ export function createAttempts(
   function finish(ticket: number, outcome: Outcome, target: string | null): void {
     if (isReplaced(ticket)) return;
     const final = { ...outcome, missionId: outcome.missionId ?? target };
-    recall(final);
+    kind.ended(final.missionId);
     showResult(finalResult(final));
     void numbers.adopt(ticketDone(numbers.tickets(), ticket), final);
   }
@@ -132,11 +130,6 @@ export function createAttempts(
     const next = ticketVoid(numbers.tickets(), id, "SHUTTING_DOWN");
     void numbers.adopt(next);
     if (next.current !== null && next.current.phase !== "done") await restore(next.current);
-  }
-
-  function recall({ outcome, missionId }: Outcome): void {
-    const mayHaveActed = outcome !== "refused" && outcome !== "expired" && outcome !== "checked";
-    kind.ended(mayHaveActed, missionId);
   }
 
   return {
@@ -167,7 +160,6 @@ export function createAttempts(
       else void whenEnded(attempt.end(), (outcome) => finish(ticket, outcome, null));
     },
     restore,
-    recall,
     cancelStarts() {
       cancellations += 1;
     },

@@ -181,11 +181,9 @@ function followMission(builder: NodeBuilder, folder: Folder, sight: () => RobotS
       isMaking = making.has(operation);
       show();
     },
-    ended(mayHaveActed: boolean, missionId: string | null): void {
-      if (mayHaveActed && (isMaking || missionId !== null)) {
-        if (missionId !== followedId) showNone();
-        followedId = missionId;
-      }
+    ended(missionId: string | null): void {
+      if (missionId !== followedId) showNone();
+      followedId = missionId;
       isMaking = false;
       show();
     },

@@ -59,7 +59,7 @@ export function openSlotCommands(
     wakeUp() {
       const tickets = numbers.tickets();
       const final = numbers.record?.final ?? null;
-      if (final !== null) attempts.recall(final);
+      if (final !== null) kind.ended(final.missionId);
       if (final !== null && tickets.accepted?.id === tickets.doneId) result = finalResult(final);
       else if (tickets.accepted !== null) result = stageResult("accepted");
       show(tickets);

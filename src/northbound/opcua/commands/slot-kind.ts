@@ -24,6 +24,6 @@ export interface SlotKind {
   served(sessionId: string): void;
   /** A command with this operation of the fleet service is under way: it has no mission yet. */
   begun(operation: string): void;
-  /** A command has ended; `missionId` is what it made or concerned, if that is known. */
-  ended(mayHaveActed: boolean, missionId: string | null): void;
+  /** A command has ended; `missionId` is what it made or concerned, null if that is unknown or none. */
+  ended(missionId: string | null): void;
 }
