@@ -9,17 +9,27 @@ import { alarmEvent } from "../support/test-alarms.ts";
 export interface FakeState extends CurrentState {
   /** Sets a robot's battery and says so, as the fleet state would. */
   set(robotId: string, chargePercent: number, quality?: Quality): Batch;
+  /** Shows a chain, or evicts it. */
+  setChain(chainId: number, isShown: boolean): Batch;
 }
+
+const stamp = { sourceTimeMs: null, sequence: null, receivedAtMs: 0 };
 
 export function createFakeState(): FakeState {
   const values = new Map<string, StateChange>();
   return {
     set(robotId, chargePercent, quality = "good") {
       const value = { chargePercent, state: "STATE_FULL", chargeMethod: "CHARGE_METHOD_NONE" } as const;
-      const stamp = { sourceTimeMs: null, sequence: null, receivedAtMs: 0 };
       const change: StateChange = { kind: "battery", robotId, observed: { value, stamp, quality } };
       values.set(changeKey(change), change);
       return { changes: [change], events: [] };
+    },
+    setChain(chainId, isShown) {
+      const value = { chainId, amrId: 1, taskSeq: "", status: "S", finished: false, info: {} };
+      const shown: StateChange = { kind: "task_chain", chainId, observed: { value, stamp, quality: "good" } };
+      if (isShown) values.set(changeKey(shown), shown);
+      else values.delete(changeKey(shown));
+      return { changes: [isShown ? shown : { kind: "task_chain_evicted", chainId }], events: [] };
     },
     snapshot: () => [...values.values()],
     current: (change) => values.get(changeKey(change)) ?? change,
