@@ -30,11 +30,17 @@ import { checkEventSubscriptions } from "./node-opcua/event-subscriptions.ts";
 import { type Fence, fence } from "./node-opcua/fence.ts";
 import { answerHistoryReads } from "./node-opcua/history-reads.ts";
 import { correctIndexRanges } from "./node-opcua/index-ranges.ts";
-import { allowManyWatchers, forgetClosedSubscriptions, forgetHungUpClients } from "./node-opcua/leaks.ts";
+import {
+  allowManyWatchers,
+  boundTriggers,
+  forgetClosedSubscriptions,
+  forgetHungUpClients,
+} from "./node-opcua/leaks.ts";
 import { forwardLibraryLog } from "./node-opcua/library-log.ts";
 import { listSessions, nameLargeAnswers, serverLoad } from "./node-opcua/load.ts";
 import { answerInLocales } from "./node-opcua/locales.ts";
 import { checkLogOns } from "./node-opcua/log-ons.ts";
+import { publishInTurns } from "./node-opcua/publish-turns.ts";
 import { showRedundantSet } from "./node-opcua/redundant-set.ts";
 import { endRejectedClients, type RejectedClients } from "./node-opcua/rejected-clients.ts";
 import { boundSessions, type SessionBounds } from "./node-opcua/session-bounds.ts";
@@ -290,8 +296,10 @@ async function openServer(
     closeKeylessChannels(server);
     correctIndexRanges(server);
     allowManyWatchers();
-    deliverEvents();
+    boundTriggers();
+    deliverEvents(clock);
     checkEventSubscriptions();
+    publishInTurns();
     showSampleRate(server);
     const auditEvents = openAudit(server, options, parts);
     auditSessions(server, auditEvents);

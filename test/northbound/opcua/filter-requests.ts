@@ -4,6 +4,7 @@ import {
   ContentFilter,
   ContentFilterElement,
   type CreateMonitoredItemsRequest,
+  type DeleteMonitoredItemsRequest,
   type ElementOperand,
   EventFilter,
   type FilterOperator,
@@ -48,7 +49,7 @@ export async function openSubscription({ session }: Caller): Promise<number> {
 /** Sends a request as it is, as any client's stack may. @returns the answer */
 export function send(
   { session }: Caller,
-  request: CreateMonitoredItemsRequest | ModifyMonitoredItemsRequest,
+  request: CreateMonitoredItemsRequest | ModifyMonitoredItemsRequest | DeleteMonitoredItemsRequest,
 ): Promise<unknown> {
   const perform: unknown = Reflect.get(session, "performMessageTransaction");
   if (typeof perform !== "function") throw new Error("node-opcua's client sends its requests elsewhere now");

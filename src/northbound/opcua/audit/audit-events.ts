@@ -4,7 +4,7 @@ import {
   DataType,
   type ISessionContext,
   LocalizedText,
-  type NodeId,
+  NodeId,
   type StatusCode,
   type UAEventType,
   type UAVariable,
@@ -16,7 +16,13 @@ import { clip } from "../../../domain/foreign-text.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { severities } from "../events/event-texts.ts";
 import { limitAuditEvents } from "../node-opcua/audit-readers.ts";
-import { ComputedEvent, type EventValues, sendEvent } from "../node-opcua/computed-event.ts";
+import {
+  ComputedEvent,
+  type EventValues,
+  eventValues,
+  sendEvent,
+  variant,
+} from "../node-opcua/computed-event.ts";
 import { userOf } from "../node-opcua/session-bounds.ts";
 import type { OpcUaOptions } from "../options.ts";
 import { accountOf } from "../security.ts";
@@ -80,7 +86,7 @@ export function openAuditEvents(
       count += 1;
       const eventId = `${sessionId}/audit/${count}`;
       const facts = { ...action, eventId, atMs: clock.nowMs(), serverId: options.applicationUri };
-      sendEvent(server, new ComputedEvent(type, null, auditFields(type, facts, details)));
+      sendEvent(server, new ComputedEvent(type, null, auditValues(type, facts, details)));
     },
   };
 }
@@ -125,40 +131,52 @@ interface AuditFacts {
 /** The further fields of a type, by their names. */
 export type AuditDetails = Readonly<Record<string, Variant>>;
 
-/** The fields of an audit event of this type. */
-function auditFields(type: UAEventType, facts: AuditFacts, details: AuditDetails): EventValues {
-  const { eventId, atMs, source, service, status, user, applicationUri, serverId } = facts;
+/** The values of an audit event of this type. */
+function auditValues(type: UAEventType, facts: AuditFacts, details: AuditDetails): EventValues {
+  const { eventId, atMs, service, status, user, applicationUri, serverId } = facts;
   const isDone = status.isGood();
+  const source = shownId(facts.source);
   const message = `${user === "" ? "somebody" : user}: ${service} of ${source.value}: ${status.name}`;
-  const time = variant(DataType.DateTime, new Date(atMs));
-  const values = new Map<string, Variant>(
-    Object.entries({
-      EventId: variant(DataType.ByteString, Buffer.from(eventId)),
-      EventType: variant(DataType.NodeId, type.nodeId),
-      SourceNode: variant(DataType.NodeId, source),
-      SourceName: text(service),
-      Time: time,
-      ReceiveTime: time,
-      Message: variant(DataType.LocalizedText, new LocalizedText({ locale: "en", text: message })),
-      Severity: variant(DataType.UInt16, isDone ? severities.information : severities.warning),
-      ActionTimeStamp: time,
-      Status: variant(DataType.Boolean, isDone),
-      ServerId: text(serverId),
-      ClientUserId: text(user),
-      ClientApplicationUri: text(applicationUri),
-      ...details,
-    }),
+  const severity = isDone ? severities.information : severities.warning;
+  const base = { id: Buffer.from(eventId), atMs, source, sourceName: service, message, severity };
+  return eventValues(type, base, {
+    ActionTimeStamp: variant(DataType.DateTime, new Date(atMs)),
+    Status: variant(DataType.Boolean, isDone),
+    ServerId: text(serverId),
+    ClientUserId: text(user),
+    ClientApplicationUri: text(applicationUri),
+    ...details,
+  });
+}
+
+/** Characters or bytes of an id, and characters of a text, that a client chose. */
+const LONGEST_ID = 256;
+const LONGEST_TEXT = 1_000;
+const LONGEST_LOCALE = 35;
+
+/** The id of a node that a client named: it need not exist, and may have megabytes. */
+export function shownId({ identifierType, value, namespace }: NodeId): NodeId {
+  if (typeof value === "string") return new NodeId(identifierType, clip(value, LONGEST_ID), namespace);
+  if (Buffer.isBuffer(value))
+    return new NodeId(identifierType, Buffer.from(value.subarray(0, LONGEST_ID)), namespace);
+  return new NodeId(identifierType, value, namespace);
+}
+
+/** A value that a client sent, without the rest of a long text. */
+export function shownValue(value: Variant): Variant {
+  if (value.arrayType !== VariantArrayType.Scalar) return value;
+  if (value.dataType === DataType.String) return text(clip(value.value ?? "", LONGEST_TEXT));
+  if (value.dataType !== DataType.LocalizedText) return value;
+  const { locale, text: shown } = (value.value ?? {}) as LocalizedText;
+  return variant(
+    DataType.LocalizedText,
+    new LocalizedText({ locale: clip(locale ?? "", LONGEST_LOCALE), text: clip(shown ?? "", LONGEST_TEXT) }),
   );
-  return { get: (path) => values.get(path) };
 }
 
 /** The status of an action, in the types that have it. */
 export function statusField(status: StatusCode): AuditDetails {
   return { StatusCodeId: variant(DataType.StatusCode, status) };
-}
-
-export function variant(dataType: DataType, value: unknown): Variant {
-  return new Variant({ dataType, value });
 }
 
 export function text(value: string): Variant {

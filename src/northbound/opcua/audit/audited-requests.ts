@@ -10,13 +10,12 @@ import {
   StatusCodes,
   sameNodeId,
   Variant,
-  VariantArrayType,
   type WriteValue,
 } from "node-opcua";
 import type { RefusalAudit } from "../../../contracts/commander.ts";
 import type { Catalogue } from "../../../contracts/operation.ts";
-import { clip } from "../../../domain/foreign-text.ts";
 import { FLEET_NAMESPACE_INDEX } from "../fleet-nodeset.ts";
+import { variant } from "../node-opcua/computed-event.ts";
 import { standardId } from "../node-opcua/lower.ts";
 import {
   type AuditDetails,
@@ -24,9 +23,10 @@ import {
   type AuditTypeName,
   clientOf,
   listOf,
+  shownId,
+  shownValue,
   statusField,
   text,
-  variant,
 } from "./audit-events.ts";
 
 /** Notes what became of the nodes of a write request, or of its nodes that were refused. */
@@ -55,7 +55,7 @@ export function auditWrites(events: AuditEvents): NoteWrites {
         { type: "AuditWriteUpdateEventType", source: nodeId, service: "Attribute/Write", status, ...client },
         {
           AttributeId: variant(DataType.UInt32, attributeId),
-          IndexRange: text(indexRange.toString()),
+          IndexRange: shownValue(text(indexRange.toString())),
           OldValue: nothing,
           NewValue: status.isGood() ? value.value : nothing,
         },
@@ -70,8 +70,6 @@ const ofConditions = [
 ] as const;
 const conditionMethods = ofConditions.map(([id, type, name]) => ({ id: standardId(id), type, name }));
 
-/** Characters of a text among the arguments. */
-const LONGEST_TEXT = 1_000;
 /** The arguments before the request of an operation: RequestId and ExpiresAt. */
 const BEFORE_REQUEST = 2;
 const hidden = text("***");
@@ -91,7 +89,7 @@ export function auditCalls(events: AuditEvents, catalogue: Catalogue): NoteCall 
   function shownArguments({ methodId, inputArguments }: CallMethodRequest): readonly Variant[] {
     const hasSecrets = withSecrets.has(String(methodId.value));
     return (inputArguments ?? []).map((value, index) =>
-      hasSecrets && index >= BEFORE_REQUEST ? hidden : clipped(value),
+      hasSecrets && index >= BEFORE_REQUEST ? hidden : shownValue(value),
     );
   }
 
@@ -108,21 +106,15 @@ export function auditCalls(events: AuditEvents, catalogue: Catalogue): NoteCall 
       { type, source: objectId, service, status, ...clientOf(context) },
       {
         ...statusField(status),
-        MethodId: variant(DataType.NodeId, methodId),
+        MethodId: variant(DataType.NodeId, shownId(methodId)),
         InputArguments: isDone ? listOf(shownArguments(request)) : nothing,
         OutputArguments: nothing,
         ...(ofCondition === undefined
           ? {}
-          : { ConditionEventId: eventId ?? nothing, Comment: comment ?? nothing }),
+          : { ConditionEventId: eventId ?? nothing, Comment: shownValue(comment ?? nothing) }),
       },
     );
   };
-}
-
-function clipped(value: Variant): Variant {
-  if (value.dataType !== DataType.String) return value;
-  if (value.arrayType === VariantArrayType.Scalar) return text(clip(value.value ?? "", LONGEST_TEXT));
-  return value;
 }
 
 /** The parts of node-opcua's session that its audit events show. */

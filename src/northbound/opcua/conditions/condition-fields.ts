@@ -4,7 +4,7 @@ import { alarmRule } from "../../../domain/alarm.ts";
 import { holderName } from "../../../domain/hold.ts";
 import { FLEET_NAMESPACE_INDEX } from "../fleet-nodeset.ts";
 import { conditionKind } from "../model/conditions.ts";
-import type { EventValues } from "../node-opcua/computed-event.ts";
+import { type EventValues, variant } from "../node-opcua/computed-event.ts";
 import { standardId } from "../node-opcua/lower.ts";
 import type { ConditionPlace } from "./condition-places.ts";
 import type { ConditionState } from "./condition-state.ts";
@@ -183,8 +183,4 @@ function nodeId(value: NodeId): Variant {
 /** Null: there is no such time. */
 function dateTime(ms: number | null): Variant {
   return ms === null ? nothing : variant(DataType.DateTime, new Date(ms));
-}
-
-function variant(dataType: DataType, value: unknown): Variant {
-  return new Variant({ dataType, value });
 }

@@ -26,14 +26,15 @@ type Item = EventItem & {
   readonly itemToMonitor: { readonly attributeId: AttributeIds };
 };
 
-/** How long a refresh waits for a client that does not fetch what it was sent. */
+/** How long a refresh waits for a client that fetches nothing. */
 const LONGEST_WAIT_MS = 30_000;
 const LOOK_AGAIN_MS = 50;
 
 /**
  * Answers ConditionRefresh and ConditionRefresh2 (OPC UA part 9, 5.5.7 and 5.5.8): sends the retained
  * conditions to one subscription alone, between RefreshStart and RefreshEnd. It waits while the queue of an
- * item is full, so a client with a short queue gets them all.
+ * item is full, so a client with a short queue gets them all. It waits no more for a client that has fetched
+ * nothing for so long: that one loses events, as it loses others.
  */
 export function answerRefresh(
   server: OPCUAServer,
@@ -48,17 +49,21 @@ export function answerRefresh(
 
   async function send(items: readonly Item[]): Promise<void> {
     const pause = slices.begin();
-    const keys = events.retained();
-    for (const key of keys) {
-      await pause();
-      for (const item of items) await room(item, clock);
-      // Its alarm may have ended meanwhile.
-      const found = events.eventOf(key);
-      if (found === null) continue;
-      for (const item of items) if (isEventOf(item.node, found.source)) deliverTo(item, found.event);
+    const wait = createWait(clock);
+    for (const key of events.retained()) {
+      for (const item of items) {
+        await pause();
+        await wait(item);
+        // Its alarm may have ended meanwhile, or the item.
+        const found = events.eventOf(key);
+        if (found === null) break;
+        if (isMonitored(item) && isEventOf(item.node, found.source)) deliverTo(item, found.event);
+      }
     }
-    for (const item of items) await room(item, clock);
-    for (const item of items) notifyItem(item, "RefreshEndEventType", "the conditions are complete");
+    for (const item of items) {
+      await wait(item);
+      notifyItem(item, "RefreshEndEventType", "the conditions are complete");
+    }
   }
 
   function begin(subscription: Subscription, items: readonly Item[]): StatusCode {
@@ -105,11 +110,21 @@ function isMonitored({ itemToMonitor, monitoringMode, node }: Item): boolean {
   return isOfEvents && node !== null && monitoringMode !== MonitoringMode.Disabled;
 }
 
-/** Waits until the client has fetched what fills the queue of the item. */
-async function room(item: Item, clock: Clock): Promise<void> {
-  const untilMs = clock.monotonicMs() + LONGEST_WAIT_MS;
-  while (item.node !== null && item.queue.length >= item.queueSize && clock.monotonicMs() < untilMs)
-    await new Promise<void>((resolve) => void clock.after(LOOK_AGAIN_MS, resolve));
+/** Waits until the client has fetched what fills the queue of an item. */
+function createWait(clock: Clock): (item: Item) => Promise<void> {
+  let isSilent = false;
+  return async (item) => {
+    const untilMs = clock.monotonicMs() + LONGEST_WAIT_MS;
+    while (!isSilent && isFull(item)) {
+      await new Promise<void>((resolve) => void clock.after(LOOK_AGAIN_MS, resolve));
+      isSilent = isFull(item) && clock.monotonicMs() >= untilMs;
+    }
+  };
+}
+
+/** Whether the client has to fetch something before the item can take more. */
+function isFull({ node, monitoringMode, queue, queueSize }: Item): boolean {
+  return node !== null && monitoringMode === MonitoringMode.Reporting && queue.length >= queueSize;
 }
 
 /** Whether the subscribers of `node` get the events of `source`. */

@@ -1,11 +1,13 @@
-import { DataType, type VariantOptions } from "node-opcua";
+import { DataType, Variant } from "node-opcua";
+import { FLEET_NAMESPACE_INDEX } from "../fleet-nodeset.ts";
 import { lineage, type ObjectModel, type TagModel } from "../model/member.ts";
+import { variant } from "../node-opcua/computed-event.ts";
 import type { EventFields } from "../node-opcua/raise-event.ts";
 
 /** An event as other protocols publish it. */
 export type EventJson = Readonly<Record<string, unknown>>;
 
-const nothing: VariantOptions = { dataType: DataType.Null };
+const nothing = new Variant({});
 
 /**
  * The fields of an event of this type, from the JSON of the event: `mission_id` is `MissionId`, and `user` in
@@ -14,7 +16,9 @@ const nothing: VariantOptions = { dataType: DataType.Null };
 export function eventFields(type: ObjectModel, json: EventJson): EventFields {
   const values = new Map(namedValues("", json));
   const models = lineage(type).flatMap(({ tags }) => Object.entries(tags));
-  return Object.fromEntries(models.map(([name, model]) => [name, variantOf(model, values.get(name))]));
+  return Object.fromEntries(
+    models.map(([name, model]) => [`${FLEET_NAMESPACE_INDEX}:${name}`, variantOf(model, values.get(name))]),
+  );
 }
 
 /** The values of an event's JSON with the names of fields. */
@@ -31,10 +35,10 @@ function fieldName(key: string): string {
   return key.replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 }
 
-function variantOf({ type, numbers }: TagModel, value: unknown): VariantOptions {
-  if (type === "Boolean") return { dataType: DataType.Boolean, value: value === true };
+function variantOf({ type, numbers }: TagModel, value: unknown): Variant {
+  if (type === "Boolean") return variant(DataType.Boolean, value === true);
   if (value === undefined || value === null) return nothing;
-  if (numbers === undefined || typeof value === "number") return { dataType: DataType[type], value };
+  if (numbers === undefined || typeof value === "number") return variant(DataType[type], value);
   const named = numbers.values.find(({ name }) => name === String(value).toUpperCase());
-  return named === undefined ? nothing : { dataType: DataType[type], value: named.value };
+  return named === undefined ? nothing : variant(DataType[type], named.value);
 }

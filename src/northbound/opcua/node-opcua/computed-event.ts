@@ -5,6 +5,7 @@ import {
   DataType,
   type EventFilter,
   type FilterContext,
+  LocalizedText,
   NodeClass,
   NodeId,
   type NodeIdLike,
@@ -25,13 +26,52 @@ export interface EventValues {
   get(path: string): Variant | undefined;
 }
 
+/** What every event says (OPC UA part 5, 6.4.2). */
+export interface BaseFacts {
+  readonly id: Buffer;
+  readonly atMs: number;
+  readonly source: NodeId;
+  readonly sourceName: string;
+  /** In English. */
+  readonly message: string;
+  readonly severity: number;
+}
+
+/** The values of an event. @param others its further fields, by their paths */
+export function eventValues(
+  type: UAEventType,
+  { id, atMs, source, sourceName, message, severity }: BaseFacts,
+  others: Readonly<Record<string, Variant>>,
+): EventValues {
+  const time = variant(DataType.DateTime, new Date(atMs));
+  const text = new LocalizedText({ locale: "en", text: message });
+  const values = new Map(
+    Object.entries({
+      EventId: variant(DataType.ByteString, id),
+      EventType: variant(DataType.NodeId, type.nodeId),
+      SourceNode: variant(DataType.NodeId, source),
+      SourceName: variant(DataType.String, sourceName),
+      Time: time,
+      ReceiveTime: time,
+      Message: variant(DataType.LocalizedText, text),
+      Severity: variant(DataType.UInt16, severity),
+      ...others,
+    }),
+  );
+  return { get: (path) => values.get(path) };
+}
+
+export function variant(dataType: DataType, value: unknown): Variant {
+  return new Variant({ dataType, value });
+}
+
 /** The paths of select clauses, which are the same for each event of an item. */
 const paths = new WeakMap<SimpleAttributeOperand, string>();
 
 /**
- * An event of a condition without a node, or of an action that is audited. node-opcua 2.182 has the
- * ConditionId of conditions with nodes alone, and looks up each field of each event by its path, which takes
- * half a millisecond an event.
+ * An event whose values are computed when a filter selects them. node-opcua 2.182 has the ConditionId of
+ * conditions with nodes alone, and looks up each field of each event by its path, which takes half a
+ * millisecond an event.
  */
 export class ComputedEvent {
   readonly type: UAEventType;
@@ -53,6 +93,11 @@ export class ComputedEvent {
   select({ selectClauses, whereClause }: EventFilter): Variant[] | null {
     const hasConditions = (whereClause.elements ?? []).length > 0;
     if (hasConditions && !checkFilter(new WhereContext(this.type, this.#values), whereClause)) return null;
+    return this.selectFields({ selectClauses });
+  }
+
+  /** What the filter selects of it, whether it lets it through or not. */
+  selectFields({ selectClauses }: Pick<EventFilter, "selectClauses">): Variant[] {
     return (selectClauses ?? []).map((clause) => this.#valueOf(clause));
   }
 

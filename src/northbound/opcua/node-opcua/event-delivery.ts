@@ -1,22 +1,22 @@
+import { randomBytes } from "node:crypto";
 import {
   type AddressSpace,
   AttributeIds,
   type BaseNode,
-  ContentFilter,
-  DataType,
   EventFieldList,
-  EventFilter,
+  type EventFilter,
   type ISessionContext,
   MonitoredItem,
-  type UAEventType,
+  ObjectIds,
 } from "node-opcua";
+import type { Clock } from "../../../platform/clock.ts";
 import { mayReceive } from "./audit-readers.ts";
-import { ComputedEvent } from "./computed-event.ts";
-import { lower } from "./lower.ts";
+import { ComputedEvent, eventValues } from "./computed-event.ts";
+import { lower, standardId } from "./lower.ts";
 
 /** An item that monitors events: parts of node-opcua 2.182 below its interface. */
 export interface EventItem {
-  readonly node: { readonly addressSpace: EventSpace } | null;
+  readonly node: { readonly addressSpace: AddressSpace } | null;
   readonly filter: EventFilter;
   readonly clientHandle: number;
   readonly queueSize: number;
@@ -37,16 +37,14 @@ interface Delivery {
 interface EventData {
   getEventDataSource(): BaseNode;
 }
-type EventSpace = AddressSpace & {
-  constructEventData(type: UAEventType, data: Record<string, unknown>): EventData;
-};
 
 /** Events which report that other events of an item were discarded. They do not count as its events. */
 const notices = new WeakSet<EventFieldList>();
 /** Events of conditions that wait in queues. */
 const ofConditions = new WeakSet<EventFieldList>();
-/** How node-opcua itself delivers an event; null: it does everywhere. */
-let deliver: Delivery["_on_opcua_event"] | null = null;
+let isPatched = false;
+/** Of the server that was made last: all of a process have one clock. */
+let nowMs: Clock["nowMs"];
 
 /**
  * Keeps an error in a client's filter away from the code that raises an event, and from later listeners:
@@ -56,8 +54,9 @@ let deliver: Delivery["_on_opcua_event"] | null = null;
  * that comes after the answer to its creation: node-opcua begins to listen a turn later, when the client may
  * have the answer already. And audit events are for engineers alone.
  */
-export function deliverEvents(): void {
-  if (deliver !== null) return;
+export function deliverEvents(clock: Pick<Clock, "nowMs">): void {
+  nowMs = clock.nowMs;
+  if (isPatched) return;
   const item = lower<Delivery>(MonitoredItem.prototype, "_on_opcua_event");
   lower<Delivery>(item, "_enqueue_event");
   lower<Delivery>(item, "_getSession");
@@ -69,7 +68,7 @@ export function deliverEvents(): void {
     else startAsBefore.call(this, recordsFirst);
   };
   const deliverAsBefore = item._on_opcua_event;
-  deliver = deliverAsBefore;
+  isPatched = true;
   item._on_opcua_event = function (event) {
     const type = event instanceof ComputedEvent ? event.type : event.getEventDataSource();
     if (!mayReceive(this._getSession()?.sessionContext ?? null, type)) return;
@@ -142,29 +141,13 @@ export function notifyItem(item: EventItem, typeName: string, message: string): 
 
 /** The fields that the item selects of an event of the server itself. */
 function serverEvent(item: EventItem, typeName: string, message: string): Fields {
-  const space = item.node?.addressSpace;
-  const type = space?.findEventType(typeName) ?? null;
-  if (space === undefined || type === null || deliver === null) return [];
-  const event = space.constructEventData(type, {
-    $eventDataSource: type,
-    sourceNode: { dataType: DataType.NodeId, value: space.rootFolder.objects.server.nodeId },
-    sourceName: { dataType: DataType.String, value: "Server" },
-    message: { dataType: DataType.LocalizedText, value: { locale: "en", text: message } },
-    severity: { dataType: DataType.UInt16, value: SEVERITY },
-  });
-  let selected: Fields = [];
-  const { selectClauses } = item.filter;
-  const probe = Object.create(item, {
-    filter: { value: new EventFilter({ selectClauses, whereClause: new ContentFilter({}) }) },
-    _enqueue_event: {
-      value: (fields: Fields) => {
-        selected = fields;
-      },
-    },
-  });
-  deliver.call(probe, event);
-  return selected;
+  const type = item.node?.addressSpace.findEventType(typeName) ?? null;
+  if (type === null) return [];
+  const facts = { id: randomBytes(16), atMs: nowMs(), message, severity: SEVERITY };
+  const values = eventValues(type, { ...facts, source: serverId, sourceName: "Server" }, {});
+  return new ComputedEvent(type, null, values).selectFields(item.filter);
 }
 
 /** The client has missed an event: it should browse again. */
 const SEVERITY = 500;
+const serverId = standardId(ObjectIds.Server);

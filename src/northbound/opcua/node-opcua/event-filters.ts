@@ -11,6 +11,8 @@ import {
   EventFilterResult,
   type ExtensionObject,
   FilterOperator,
+  type Int64,
+  Int64ToBigInt,
   LiteralOperand,
   NodeClass,
   NodeId,
@@ -19,6 +21,9 @@ import {
   type StatusCode,
   StatusCodes,
   type UAObjectType,
+  type UInt64,
+  UInt64ToBigInt,
+  Variant,
   VariantArrayType,
   validateContentFilter,
 } from "node-opcua";
@@ -41,6 +46,9 @@ const supported: ReadonlySet<FilterOperator> = new Set([
   FilterOperator.OfType,
 ]);
 
+/** The limit of select clauses, and of operands in the where clause: node-opcua checks it too late. */
+const MOST_PARTS = 1_000;
+
 /** What a server says of a filter of events (OPC UA part 4, 7.22.3). */
 export interface FilterVerdict {
   /** Good, or why no item gets this filter. */
@@ -61,7 +69,8 @@ const nothing = new SimpleAttributeOperand({
  * 2.182 throws at some of them.
  */
 export function checkEventFilter(space: AddressSpace, filter: unknown): FilterVerdict {
-  if (!(filter instanceof EventFilter)) return { status: StatusCodes.BadEventFilterInvalid, result: null };
+  if (!(filter instanceof EventFilter) || isTooLong(filter))
+    return { status: StatusCodes.BadEventFilterInvalid, result: null };
   const selectClauseResults = (filter.selectClauses ?? []).map((clause) => clauseStatus(space, clause));
   filter.selectClauses = (filter.selectClauses ?? []).map((clause, index) =>
     selectClauseResults[index] === Good ? clause : nothing,
@@ -72,6 +81,12 @@ export function checkEventFilter(space: AddressSpace, filter: unknown): FilterVe
     status: status === Good && !hasGood ? StatusCodes.BadEventFilterInvalid : status,
     result: new EventFilterResult({ selectClauseResults }),
   };
+}
+
+function isTooLong({ selectClauses, whereClause }: EventFilter): boolean {
+  const operands = (whereClause?.elements ?? []).map((element) => element?.filterOperands?.length ?? 0);
+  const count = operands.reduce((sum, length) => sum + length, 0);
+  return (selectClauses ?? []).length > MOST_PARTS || count > MOST_PARTS;
 }
 
 function whereStatus(space: AddressSpace, where: ContentFilter | null): StatusCode {
@@ -99,8 +114,34 @@ function operandStatus(space: AddressSpace, operand: ExtensionObject | null): St
   if (operand instanceof SimpleAttributeOperand) return clauseStatus(space, operand);
   if (operand instanceof ElementOperand) return Good;
   if (!(operand instanceof LiteralOperand)) return StatusCodes.BadFilterOperandInvalid;
-  const isScalar = operand.value.arrayType === VariantArrayType.Scalar;
-  return isScalar ? Good : StatusCodes.BadFilterLiteralInvalid;
+  return literalStatus(operand);
+}
+
+/** Types of which node-opcua 2.182 has no order and no equality; at ExtensionObject it prints a line. */
+const incomparable: ReadonlySet<DataType> = new Set([
+  DataType.ExtensionObject,
+  DataType.StatusCode,
+  DataType.ExpandedNodeId,
+  DataType.DataValue,
+  DataType.DiagnosticInfo,
+  DataType.Variant,
+]);
+
+/** A number that node-opcua 2.182 does not compare becomes a Double: a Python client sends Int64. */
+function literalStatus(operand: LiteralOperand): StatusCode {
+  const { dataType, arrayType, value } = operand.value;
+  if (arrayType !== VariantArrayType.Scalar || incomparable.has(dataType))
+    return StatusCodes.BadFilterLiteralInvalid;
+  const number = numberOf(dataType, value);
+  if (number !== null) operand.value = new Variant({ dataType: DataType.Double, value: number });
+  return Good;
+}
+
+/** Null: it is of another type. */
+function numberOf(dataType: DataType, value: unknown): number | null {
+  if (dataType === DataType.Float) return Number(value);
+  if (dataType === DataType.Int64) return Number(Int64ToBigInt(value as Int64));
+  return dataType === DataType.UInt64 ? Number(UInt64ToBigInt(value as UInt64)) : null;
 }
 
 /** Its operand is a literal with an event type. */

@@ -14,19 +14,20 @@ import {
   type UAObject,
 } from "node-opcua";
 import { checkEventFilter, type FilterVerdict } from "./event-filters.ts";
+import { countIn, hasRoomFor, type LoadedItem, type LoadedSubscription } from "./event-load.ts";
 import { lower } from "./lower.ts";
 
 /** Parts of node-opcua 2.182 below its interface. */
-interface Creation {
+interface Creation extends LoadedSubscription {
+  getMonitoredItem(id: number): unknown;
   preCreateMonitoredItem(
     space: AddressSpace,
     timestamps: unknown,
     request: MonitoredItemCreateRequest,
   ): { createResult: MonitoredItemCreateResult; monitoredItemCreateRequest: MonitoredItemCreateRequest };
 }
-interface Modification {
+interface Modification extends LoadedItem {
   readonly node: BaseNode | null;
-  readonly itemToMonitor: { readonly attributeId: AttributeIds };
   modify(timestamps: unknown, parameters: MonitoringParameters): MonitoredItemModifyResult;
 }
 
@@ -35,7 +36,8 @@ let isPatched = false;
 /**
  * Refuses a subscription to events that would never send any, with the status of OPC UA part 4: node-opcua
  * accepts filters that it cannot evaluate, and objects that are no notifiers. A change of an item that is
- * refused leaves the item as it was. The answer has a result for each select clause.
+ * refused leaves the item as it was. The answer has a result for each select clause. A session has a bound
+ * for what an event costs at its items.
  */
 export function checkEventSubscriptions(): void {
   if (isPatched) return;
@@ -48,13 +50,14 @@ export function checkEventSubscriptions(): void {
     const node = space.findNode(itemToMonitor.nodeId);
     if (itemToMonitor.attributeId !== AttributeIds.EventNotifier || node === null)
       return create.call(this, space, timestamps, request);
-    const { status, result } = verdictOf(node, requestedParameters.filter);
+    const { status, result } = verdictOf(this, null, node, requestedParameters.filter);
     if (status !== StatusCodes.Good) {
       const createResult = new MonitoredItemCreateResult({ statusCode: status, filterResult: result });
       return { createResult, monitoredItemCreateRequest: request };
     }
     const created = create.call(this, space, timestamps, request);
     created.createResult.filterResult = result;
+    countIn(this, this.getMonitoredItem(created.createResult.monitoredItemId));
     return created;
   };
   const { modify } = modification;
@@ -62,7 +65,13 @@ export function checkEventSubscriptions(): void {
     const { itemToMonitor, node } = this;
     if (itemToMonitor.attributeId !== AttributeIds.EventNotifier || node === null)
       return modify.call(this, timestamps, parameters);
-    const { status: statusCode, result: filterResult } = verdictOf(node, parameters.filter);
+    const subscription = this.$subscription ?? {};
+    const { status: statusCode, result: filterResult } = verdictOf(
+      subscription,
+      this,
+      node,
+      parameters.filter,
+    );
     if (statusCode !== StatusCodes.Good) return new MonitoredItemModifyResult({ statusCode, filterResult });
     const modified = modify.call(this, timestamps, parameters);
     modified.filterResult = filterResult;
@@ -70,10 +79,18 @@ export function checkEventSubscriptions(): void {
   };
 }
 
-function verdictOf(node: BaseNode, filter: unknown): FilterVerdict {
+/** @param item the item that is changed; null: it is new */
+function verdictOf(
+  subscription: LoadedSubscription,
+  item: LoadedItem | null,
+  node: BaseNode,
+  filter: unknown,
+): FilterVerdict {
   if (node.nodeClass !== NodeClass.Object) return { status: StatusCodes.BadAttributeIdInvalid, result: null };
   const { eventNotifier } = node as UAObject;
   const sendsEvents = (eventNotifier & EventNotifierFlags.SubscribeToEvents) !== 0;
   if (!sendsEvents) return { status: StatusCodes.BadNotSupported, result: null };
-  return checkEventFilter(node.addressSpace as AddressSpace, filter);
+  const verdict = checkEventFilter(node.addressSpace as AddressSpace, filter);
+  if (verdict.status !== StatusCodes.Good || hasRoomFor(subscription, node, filter, item)) return verdict;
+  return { status: StatusCodes.BadTooManyMonitoredItems, result: verdict.result };
 }

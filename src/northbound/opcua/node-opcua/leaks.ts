@@ -1,4 +1,5 @@
 import { MonitoredItem, type OPCUAServer, type Subscription } from "node-opcua";
+import { lower } from "./lower.ts";
 
 /** The part of node-opcua's session that is needed here. */
 interface Session {
@@ -85,4 +86,37 @@ export function allowManyWatchers(): void {
     (original as SetNode).call(this, node);
   };
   Reflect.set(MonitoredItem.prototype, "setNode", patched);
+}
+
+/** An item that others trigger, and what it has been triggered to send. */
+interface Triggering {
+  readonly queueSize: number;
+  _linkedItems?: number[];
+  _triggeredNotifications?: unknown[];
+  extractMonitoredItemNotifications(isForced: boolean): unknown[];
+  hasLinkItem(id: number): boolean;
+  trigger(): void;
+}
+
+let areTriggersBounded = false;
+
+/**
+ * Bounds what SetTriggering leaves. node-opcua 2.182 keeps all that an item was triggered to send until the
+ * client fetches it, beyond the size of its queue. And it links the first item of a list once more with each
+ * request.
+ */
+export function boundTriggers(): void {
+  if (areTriggersBounded) return;
+  const item = lower<Triggering>(MonitoredItem.prototype, "trigger");
+  lower<Triggering>(item, "hasLinkItem");
+  areTriggersBounded = true;
+  item.hasLinkItem = function (id) {
+    return this._linkedItems?.includes(id) === true;
+  };
+  item.trigger = function () {
+    setImmediate(() => {
+      const all = [...(this._triggeredNotifications ?? []), ...this.extractMonitoredItemNotifications(true)];
+      this._triggeredNotifications = all.slice(-Math.max(1, this.queueSize));
+    });
+  };
 }

@@ -1,11 +1,5 @@
-import {
-  DataType,
-  LocalizedText,
-  type RaiseEventData,
-  type UAEventType,
-  type UAObject,
-  type VariantOptions,
-} from "node-opcua";
+import type { UAEventType, UAObject, Variant } from "node-opcua";
+import { ComputedEvent, eventValues, sendEvent } from "./computed-event.ts";
 
 /** An object at which clients subscribe to events. */
 export interface Notifier {
@@ -25,10 +19,8 @@ export interface EventFacts {
   readonly severity: number;
 }
 
-/** The further fields of an event type, by their BrowseNames. */
-export type EventFields = Readonly<Record<string, VariantOptions>>;
-
-const nothing = { dataType: DataType.Null } as const;
+/** The further fields of an event, by their BrowseNames as paths have them: `2:MissionId`. */
+export type EventFields = Readonly<Record<string, Variant>>;
 
 /** Whether anybody subscribes to the events of the object. An event costs more than the question. */
 export function isSubscribed({ node, above }: Notifier): boolean {
@@ -40,30 +32,10 @@ export function isSubscribed({ node, above }: Notifier): boolean {
 export function raiseEvent(
   source: UAObject,
   type: UAEventType,
-  { id, atMs, message, severity }: EventFacts,
+  { id, ...facts }: EventFacts,
   fields: EventFields,
 ): void {
-  const eventId = { dataType: DataType.ByteString, value: Buffer.from(id) };
-  source.raiseEvent(
-    type,
-    Object.assign(eventData(eventId, fields), {
-      time: { dataType: DataType.DateTime, value: new Date(atMs) },
-      message: {
-        dataType: DataType.LocalizedText,
-        value: new LocalizedText({ locale: "en", text: message }),
-      },
-      severity: { dataType: DataType.UInt16, value: severity },
-      // Optional: node-opcua would send a DateTime here, which is not its type.
-      localTime: nothing,
-    }),
-  );
-}
-
-/** The data of an event, as node-opcua takes them. */
-function eventData(eventId: VariantOptions, fields: EventFields): RaiseEventData {
-  // node-opcua takes the id of an event from here, and forbids it as a property of the data itself.
-  const data = Object.create({ eventId });
-  for (const [name, value] of Object.entries(fields))
-    data[name.charAt(0).toLowerCase() + name.slice(1)] = value;
-  return data;
+  const sourceName = source.browseName.name ?? "";
+  const base = { ...facts, id: Buffer.from(id), source: source.nodeId, sourceName };
+  sendEvent(source, new ComputedEvent(type, null, eventValues(type, base, fields)));
 }

@@ -81,8 +81,10 @@ function reviseModify(server: OPCUAServer, request: ModifyMonitoredItemsRequest)
   }
 }
 
-/** The limit of values in all queues of one session. */
+/** The limit of values in all queues of one session; an event is as many as its fields take. */
 const MOST_QUEUED = 100_000;
+/** A field of an event is a Variant. A value has a status and times, too. */
+const FIELDS_OF_VALUE = 4;
 /** A queue as short as this is always granted: maxMonitoredItems bounds their number. */
 const SHORT_QUEUE = 10;
 
@@ -101,7 +103,9 @@ function shortenQueues(
   const free = MOST_QUEUED - queuedBy(server, subscriptionId);
   const share = Math.max(SHORT_QUEUE, Math.floor(free / long.length));
   for (const parameters of long) {
-    if (parameters !== null) parameters.queueSize = Math.min(parameters.queueSize, share);
+    if (parameters === null) continue;
+    const most = Math.max(SHORT_QUEUE, Math.floor(share / valuesOf(parameters.filter)));
+    parameters.queueSize = Math.min(parameters.queueSize, most);
   }
 }
 
@@ -110,10 +114,18 @@ function queuedBy(server: OPCUAServer, subscriptionId: number): number {
   const session = server.engine.findSubscription(subscriptionId)?.$session;
   let sum = 0;
   for (const subscription of session?.publishEngine.subscriptions ?? []) {
-    for (const handle of subscription.getMonitoredItems().serverHandles)
-      sum += subscription.getMonitoredItem(handle)?.queueSize ?? 0;
+    for (const handle of subscription.getMonitoredItems().serverHandles) {
+      const item = subscription.getMonitoredItem(handle);
+      sum += (item?.queueSize ?? 0) * valuesOf(item?.filter);
+    }
   }
   return sum;
+}
+
+/** As how many values a notification of an item with this filter counts. */
+function valuesOf(filter: unknown): number {
+  if (!(filter instanceof EventFilter)) return 1;
+  return Math.max(1, Math.ceil((filter.selectClauses ?? []).length / FIELDS_OF_VALUE));
 }
 
 /**

@@ -18,7 +18,7 @@ import type { RefusalAudit } from "../../../../src/contracts/commander.ts";
 import type { OperationManual } from "../../../../src/contracts/operation-manual.ts";
 import type { AlarmSource } from "../../../../src/domain/alarm.ts";
 import type { OpcUaUser } from "../../../../src/northbound/opcua/options.ts";
-import { systemClock } from "../../../../src/platform/clock.ts";
+import { type Clock, systemClock } from "../../../../src/platform/clock.ts";
 import {
   type AlarmRegistry,
   createAlarmRegistry,
@@ -91,6 +91,7 @@ interface Surroundings {
   readonly disk?: FakeDisk;
   readonly storeProblem?: () => Promise<string | null>;
   readonly catalogue?: OperationManual;
+  readonly clock?: Clock;
 }
 
 /** @param kept the alarms of an earlier run */
@@ -101,6 +102,7 @@ export async function startConditions(
     disk = createFakeDisk(),
     storeProblem = async () => null,
     catalogue = fakeCatalogue(),
+    clock = systemClock,
   }: Surroundings = {},
 ): Promise<ConditionsHarness> {
   let events = 0;
@@ -128,7 +130,7 @@ export async function startConditions(
   const alarms = { storeProblem, shown };
   const limits = { low: 20, critical: 10 };
   const running = await startServer(options, {
-    ...{ alarms, acts, catalogue },
+    ...{ alarms, acts, catalogue, clock },
     alarmFacts: { batteryLimits: () => limits, certificateEndMs: () => CERTIFICATE_END_MS },
     openMemory: disk.open,
   });
