@@ -1,6 +1,6 @@
 import mqtt from "mqtt";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
+import { type E2eHarness, openIdleHarness } from "./e2e-harness.ts";
 import { text } from "./plc.ts";
 
 const ROBOT = "cart-01";
@@ -16,7 +16,7 @@ let harness: E2eHarness;
 let asked = 0;
 
 beforeAll(async () => {
-  harness = await openE2eHarness({ timeFactor: 1 });
+  harness = await openIdleHarness(5, { timeFactor: 1 });
   await harness.plc.shows(`Robots.${ROBOT}.Valid`, true);
 });
 afterAll(() => harness.close());

@@ -11,6 +11,7 @@ import type { SimulatorOptions } from "../../src/simulator/options.ts";
 import type { Endpoints } from "../../src/simulator/simulator.ts";
 import { type Chronicle, createChronicle } from "../support/chronicle.ts";
 import { freePorts } from "../support/free-ports.ts";
+import { createIdleClock, type IdleClock } from "../support/idle-clock.ts";
 import { fleetSection, type RunningSimulator, startSimulator } from "../support/simulator.ts";
 import { listenMqtt, type MqttEar } from "./mqtt-ear.ts";
 import { openPlc, type Plc } from "./plc.ts";
@@ -77,6 +78,32 @@ export async function openE2eHarness(
       await gateway.stop();
       await simulator.stop();
       await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A harness whose gateway and service have a clock of their own. */
+export interface IdleHarness extends E2eHarness {
+  readonly clock: IdleClock;
+}
+
+/**
+ * The same on a clock whose time passes `pace` times as fast while nothing is to be done: what a test waits
+ * for in vain takes a part of its time.
+ */
+export async function openIdleHarness(
+  pace: number,
+  simulatorOptions: Partial<SimulatorOptions> = {},
+  sections: Sections = {},
+): Promise<IdleHarness> {
+  const clock = createIdleClock(pace);
+  const harness = await openE2eHarness({ ...simulatorOptions, clock }, sections, clock);
+  return {
+    ...harness,
+    clock,
+    async close() {
+      await harness.close();
+      clock.close();
     },
   };
 }

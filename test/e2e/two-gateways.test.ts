@@ -1,12 +1,12 @@
 import { fromJson } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CreateMissionRequestSchema, FleetService } from "../../src/wire/fleet/v1/service_pb.js";
-import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
+import { type E2eHarness, openIdleHarness } from "./e2e-harness.ts";
 
 let harness: E2eHarness;
 
 beforeAll(async () => {
-  harness = await openE2eHarness({ timeFactor: 50 });
+  harness = await openIdleHarness(10, { timeFactor: 5 });
 });
 afterAll(() => harness.close());
 
