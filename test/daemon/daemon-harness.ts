@@ -76,7 +76,7 @@ const options: DispatcherOptions = {
 };
 
 /** Most trials wait for evidence that never comes. */
-const PACE = 4;
+const PACE = 8;
 
 const times: Partial<FleetTimes> = {
   connectMs: 3_000,
