@@ -31,7 +31,7 @@ export function whatMachinesLack(): string | null {
   const isPossible = spawnSync("unshare", ["-mn", "sh", "-c", script]).status === 0;
   rmSync(trial, { recursive: true, force: true });
   if (!isPossible) return "the rights of root to mount, and ip (iproute2)";
-  const programs = ["etcd", "etcdctl", "nsenter", "setpriv", "keepalived"];
+  const programs = ["etcd", "etcdctl", "nsenter", "setpriv", "keepalived", "curl"];
   const missing = programs.filter((name) => spawnSync("which", [name]).status !== 0);
   return missing.length === 0 ? null : missing.join(", ");
 }
