@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
+import { every } from "../../src/platform/clock.ts";
+import { type IdleHarness, openIdleHarness } from "./e2e-harness.ts";
 import { int32 } from "./plc.ts";
 
 const ROBOT = "cart-01";
@@ -8,7 +9,7 @@ const HEARTBEAT_MS = 3_000;
 const on = { dataType: "Boolean", value: true } as const;
 const off = { dataType: "Boolean", value: false } as const;
 
-let harness: E2eHarness;
+let harness: IdleHarness;
 let requests = 0;
 let beats = 0;
 let stopBeating: () => void = () => {};
@@ -22,7 +23,7 @@ beforeAll(async () => {
     load: "CCW",
   };
   const robots = { [ROBOT]: { number: 7 } };
-  harness = await openE2eHarness({ timeFactor: 2 }, { stations: { dock }, opcua: { robots } });
+  harness = await openIdleHarness(5, { timeFactor: 2 }, { stations: { dock }, opcua: { robots } });
   await harness.plc.shows(`Robots.${ROBOT}.Valid`, true);
 });
 afterEach(() => stopBeating());
@@ -53,8 +54,9 @@ function beginBeating(): void {
     void harness.plc.write([station("Slot.Heartbeat"), int32(beats)]);
   };
   beat();
-  const timer = setInterval(beat, HEARTBEAT_MS / 10);
-  stopBeating = () => clearInterval(timer);
+  const beating = new AbortController();
+  every(harness.clock, HEARTBEAT_MS / 10, beating.signal, beat);
+  stopBeating = () => beating.abort();
 }
 
 test("without the permit nothing starts towards the station; with it, a loss pauses what heads there", async () => {
