@@ -99,12 +99,12 @@ function exceptionOf({ presence }: IdleFacts): Reason | null {
 
 function pauseOf({ missions, presence }: IdleFacts): Reason | null {
   const mission = missionOf(missions);
-  if (mission?.state === "STATE_PAUSED") return ["PAUSED", "its mission is paused: resume it"];
+  if (mission?.state === "STATE_PAUSED") return ["PAUSED", "its mission is paused"];
   if (presence?.quality !== "good" || !isPaused(presence.value)) return null;
   // After a resume the list is the older one, until the next answer.
   if (mission?.state === "STATE_RUNNING")
     return ["PAUSED", "its mission runs, and the newest online list has it paused"];
-  return ["PAUSED", "the robot is paused: resume it"];
+  return ["PAUSED", "the robot is paused"];
 }
 
 function waitOf({ missions, presence, chain }: IdleFacts): Reason | null {

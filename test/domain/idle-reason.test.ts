@@ -109,14 +109,14 @@ describe("why a robot stands", () => {
       "IDLE",
       "the robot has neither a mission nor a task chain under way",
     ],
-    ["mission paused", { missions: mission("STATE_PAUSED") }, "PAUSED", "its mission is paused: resume it"],
+    ["mission paused", { missions: mission("STATE_PAUSED") }, "PAUSED", "its mission is paused"],
     [
       "resumed, and listed as paused",
       { missions: mission("STATE_RUNNING", "STATUS_NAVIGATING"), presence: paused },
       "PAUSED",
       "its mission runs, and the newest online list has it paused",
     ],
-    ["chain paused", { presence: paused }, "PAUSED", "the robot is paused: resume it"],
+    ["chain paused", { presence: paused }, "PAUSED", "the robot is paused"],
     [
       "confirmation here",
       { presence: place({ taskChainId: 9 }), chain: chain(CONFIRM, "P1") },

@@ -19,7 +19,7 @@ export const floor = {
   "why.unknown": "vom Roboter kam noch keine Nachricht",
   "why.HELD": "gesperrt von {by}",
   "why.EXCEPTION": "der Roboter meldet: {words}",
-  "why.PAUSED": "seine Mission oder der Roboter ist pausiert: fortsetzen",
+  "why.PAUSED": "seine Mission oder der Roboter ist pausiert",
   "why.resumed": "seine Mission läuft, in der neuesten Online-Liste ist er pausiert",
   "why.WAITS_FOR_CONFIRMATION": "seine Aufgabenkette wartet auf eine Bestätigung",
   "why.WAITS_AT_GOAL": "seine Mission wartet bei {goal}: bis die Zeit um ist oder das Ziel übersprungen wird",

@@ -19,7 +19,7 @@ export const floor = {
   "why.unknown": "no message of the robot has been received yet",
   "why.HELD": "held by {by}",
   "why.EXCEPTION": "the robot reports: {words}",
-  "why.PAUSED": "its mission or the robot is paused: resume it",
+  "why.PAUSED": "its mission or the robot is paused",
   "why.resumed": "its mission runs, and the newest online list has it paused",
   "why.WAITS_FOR_CONFIRMATION": "its task chain waits for a confirmation",
   "why.WAITS_AT_GOAL": "its mission waits at {goal}: until its time is over, or the goal is skipped",
