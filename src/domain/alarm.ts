@@ -94,13 +94,13 @@ export const alarmRules = {
     ...atOnce,
     ends: "acknowledgement",
     cause: "the service's answer was lost, and nothing shows whether the command had its effect",
-    advice: "look at the robot before anything else is sent to it, then acknowledge",
+    advice: "hold the robot, go and look at it, then acknowledge, lift the hold, and send anew",
   },
   CONVEYOR_NOT_STOPPED: {
     severity: 700,
     ...atOnce,
     cause:
-      "a conveyor was started through the gateway, its station is gone, and nothing shows that it stands",
+      "a conveyor was started through the gateway and must stop (the text says why), but is not seen to stand",
     advice:
       "look at the conveyor, and stop it at the robot; the gateway sends stops until it is seen to stand",
   },
@@ -128,8 +128,7 @@ export const alarmRules = {
     offDelayMs: 10_000,
     ends: "either",
     cause: "the gateway of the other box does not run, is cut off from etcd, or has no fleet service",
-    advice:
-      "look at the other box: fleetgate status there; until it stands by, nobody takes over from this one",
+    advice: "run fleetgate status on the other box; until it stands by, nobody takes over from this one",
   },
   STORE_SPACE: {
     severity: 600,
@@ -156,7 +155,8 @@ export const alarmRules = {
     ...atOnce,
     ends: "either",
     cause: "the robot has given its mission up",
-    advice: "look at the robot's way and goal, then send it again",
+    advice:
+      "read the exception and the missions on the robot's page, look at its way and goal, then send it again",
   },
   FAILED_OVER: {
     severity: 400,

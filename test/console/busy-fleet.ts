@@ -18,7 +18,7 @@ export const flatBattery: AlarmView = {
   text: "8 % are left",
   cause: "it was not charged",
   advice: "charge it now",
-  robots: "may move until empty",
+  robots: "can still drive until it is empty",
   active: true,
   since: at,
   returned_at: null,

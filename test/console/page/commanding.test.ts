@@ -251,7 +251,7 @@ describePages("a robot's page", (pages) => {
             text: "8 % are left",
             cause: "it was not charged",
             advice: "charge it now",
-            robots: "may move until empty",
+            robots: "can still drive until it is empty",
             active: true,
             since: at,
             returned_at: null,
@@ -267,7 +267,7 @@ describePages("a robot's page", (pages) => {
     });
     await page.getByRole("link", { name: "Alarms 1 unacknowledged" }).click();
     await page.getByText("active, unacknowledged").waitFor();
-    await page.getByText("Robots meanwhile: may move until empty.").waitFor();
+    await page.getByText("Robots meanwhile: can still drive until it is empty.").waitFor();
     await page.getByRole("button", { name: "Acknowledge battery critical" }).click();
     await expect.poll(() => gateway.acknowledged).toEqual(["a1"]);
   });

@@ -148,7 +148,7 @@ describe("the alarms that stand", () => {
           priority: "low",
           cause: "the robot has worked for long",
           advice: "charge it soon",
-          robots: "may move until empty",
+          robots: "can still drive until it is empty",
           active: true,
           acknowledged_by: null,
         },

@@ -47,25 +47,26 @@ export const alarms: Readonly<Record<string, AlarmTexts>> = {
   },
   OUTCOME_UNKNOWN: {
     cause: "die Antwort des Dienstes ging verloren, und nichts zeigt, ob der Befehl gewirkt hat",
-    advice: "nach dem Roboter sehen, bevor ihm etwas anderes gesendet wird, dann quittieren",
+    advice:
+      "den Roboter sperren, hingehen und nachsehen, dann quittieren, die Sperre aufheben und neu senden",
     robots: "der Roboter kann fahren, jetzt oder später: fernbleiben, bis nachgesehen ist",
   },
   CONVEYOR_NOT_STOPPED: {
     cause:
-      "ein Förderband wurde über das Gateway gestartet, seine Station ist weg, und nichts zeigt, dass es steht",
+      "ein Förderband wurde über das Gateway gestartet und soll stoppen (der Text sagt, warum), und nichts zeigt, dass es steht",
     advice:
       "nach dem Förderband sehen und es am Roboter stoppen; das Gateway sendet Stopps, bis es sichtbar steht",
-    robots: "das Förderband kann sich drehen; der Roboter kann fahren",
+    robots: "das Förderband kann sich noch drehen, der Roboter noch fahren: fernbleiben",
   },
   ROBOT_EXCEPTION: {
     cause: "der Roboter meldet eigene Störungen",
     advice: "nach dem Roboter sehen; sein Handbuch erklärt die Codes",
-    robots: "der Roboter kann von selbst weiterfahren",
+    robots: "der Roboter kann von selbst weiterfahren: fernbleiben",
   },
   CONVEYOR_ERROR: {
     cause: "ein Förderband des Roboters meldet einen Fehler",
     advice: "nach dem Förderband sehen: ein Stau, ein Not-Halt oder eine Last über seiner Kante",
-    robots: "der Roboter kann fahren, das Förderband sich drehen",
+    robots: "der Roboter kann noch fahren, das Förderband sich drehen: fernbleiben",
   },
   BATTERY_CRITICAL: {
     cause: "der Roboter wurde nicht rechtzeitig geladen",
@@ -75,7 +76,7 @@ export const alarms: Readonly<Record<string, AlarmTexts>> = {
   NO_STANDBY: {
     cause: "das Gateway des anderen Geräts läuft nicht, ist von etcd getrennt oder hat keinen Flottendienst",
     advice:
-      "nach dem anderen Gerät sehen: dort fleetgate status; bis es bereit ist, übernimmt niemand für dieses",
+      "auf dem anderen Gerät fleetgate status aufrufen; bis es bereit ist, übernimmt niemand für dieses",
     robots: "wie sonst, bis dieses Gerät ausfällt",
   },
   STORE_SPACE: {
@@ -92,12 +93,13 @@ export const alarms: Readonly<Record<string, AlarmTexts>> = {
   ROBOT_LOST: {
     cause: "der Roboter ist aus, außerhalb des Funknetzes oder dem Dienst unbekannt",
     advice: "hingehen und fernbleiben: er kann fahren; einschalten oder den Betreuer des Netzes rufen",
-    robots: "der Roboter kann ungesehen fahren; Starts werden abgelehnt, Stopps gehen hinaus",
+    robots: "der Roboter kann ungesehen fahren: fernbleiben; Starts werden abgelehnt, Stopps gehen hinaus",
   },
   MISSION_FAILED: {
     cause: "der Roboter hat seine Mission aufgegeben",
-    advice: "nach Weg und Ziel des Roboters sehen, dann noch einmal schicken",
-    robots: "der Roboter kann eine andere Mission annehmen",
+    advice:
+      "auf der Seite des Roboters Störung und Missionen lesen, nach Weg und Ziel sehen, dann noch einmal schicken",
+    robots: "er hat aufgegeben und nimmt eine andere Mission an: Sie dürfen ihn schicken",
   },
   FAILED_OVER: {
     cause: "das führende Gerät ist ausgefallen oder war von etcd oder vom Flottendienst getrennt",
