@@ -114,7 +114,7 @@ it("an outbox whose folder is missing is named, if MQTT has run here", async () 
   expect(await lostAtStart()).toBe("");
   rmSync(join(config.gateway.dataDir, "outbox"), { recursive: true });
   expect(await lostAtStart(), "MQTT may be new").toBe("");
-  putJson(["mqtt", "topics.json"], { broker: "", rules: "", chains: "", sessions: [], topics: {} });
+  putJson(["tables.json"], { brokers: { any: { rules: "", chains: "", sessions: [] } } });
   expect(await lostAtStart()).toBe("");
   rmSync(join(config.gateway.dataDir, "outbox"), { recursive: true });
   const stores = await prepareStores(config, parts);

@@ -54,12 +54,12 @@ const MARKS_A_WRITE = 500;
 const NAME_DIGITS = 16;
 
 /** The name of a broker in keys: a URL may be longer than a key. */
-export function brokerKey(url: string): string {
+function brokerKey(url: string): string {
   return hash("sha256", url).slice(0, NAME_DIGITS);
 }
 
 /** The key of the topics with one mark: a topic may be longer than a key. */
-export function topicsKey(broker: string, mark: string): string {
+function topicsKey(broker: string, mark: string): string {
   return `${broker}/${hash("sha256", mark, "base64url")}`;
 }
 
