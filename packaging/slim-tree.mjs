@@ -12,6 +12,8 @@ import { run } from "./run.mjs";
 const loaded = /\.(c?js|mjs|json|node)$/;
 /** What browsers load, of the console and the manual. */
 const shown = /\.(html|css|svg|woff2|png)$|\/console\/docs\/files\//;
+/** What the program itself reads (src/platform/shipped-file.ts). */
+const read = /\/dist\/[^/]+\.(st|yaml)$/;
 const left = /(\.d\.[cm]?ts|\.map|\.test\.c?js|tsconfig.*\.json|package-lock\.json|\.tsbuildinfo)$/;
 /** Folders of a package that only its authors use. Deeper down, they may be code: `yaml/dist/doc`. */
 const authorsOnly = /^node_modules\/(@[^/]+\/)?[^/]+\/(test|tests|__tests__|benchmarks?|examples?|docs?)\//;
@@ -55,7 +57,7 @@ export function folderOf({ name, path, isBundled }) {
 }
 
 function isBuilt(path) {
-  return loaded.test(path) || shown.test(path);
+  return loaded.test(path) || shown.test(path) || read.test(path);
 }
 
 /** Takes the symbols out of the binaries. This machine's program for it knows its own processor alone. */

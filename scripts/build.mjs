@@ -1,8 +1,8 @@
 // Makes the program in dist/: compile.mjs compiles src to .build/, and what the program loads is bundled from
 // there. A start that reads its 1,900 files one by one takes twice as long (docs/internals/decisions.md).
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { buildConsole } from "./build-console.mjs";
@@ -50,6 +50,13 @@ await buildConsole(root);
 // What GET /api/v1/openapi.json answers, without its white space.
 const openApi = JSON.parse(readFileSync(join(root, "config", "openapi.json"), "utf8"));
 writeFileSync(join(built, "openapi.json"), JSON.stringify(openApi));
+// The other files that the program reads (src/platform/shipped-file.ts).
+const shipped = [
+  "docs/examples/FG_Command.st",
+  "docs/examples/FG_LoadStation.st",
+  "config/scenarios/plant.yaml",
+];
+for (const path of shipped) cpSync(join(root, path), join(built, basename(path)));
 
 // For OPC UA's BuildInfo, and to know a clock that is wrong. It is the date of the commit: a build can be
 // repeated bit by bit (reproducible-builds.org). Without a repository it is that of the build.

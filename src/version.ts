@@ -52,12 +52,6 @@ export function longVersion(): string {
   ].join("\n");
 }
 
-/** The description of the HTTP API: beside the program, and in config/ for sources that run as they are. */
-export function openApiFile(): string {
-  const built = fileURLToPath(new URL("./openapi.json", import.meta.url));
-  return existsSync(built) ? built : fileURLToPath(new URL("../config/openapi.json", import.meta.url));
-}
-
 /** What the build made of the console; null: it was not built. */
 export function consoleFolder(): string | null {
   const folder = fileURLToPath(new URL("../dist/console", import.meta.url));

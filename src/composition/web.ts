@@ -15,7 +15,8 @@ import { createWebApi } from "../northbound/web/web-api.ts";
 import { type Clock, noLaterThan } from "../platform/clock.ts";
 import type { Component } from "../platform/component.ts";
 import { freeBytes } from "../platform/disk-health.ts";
-import { consoleFolder, openApiFile, version } from "../version.ts";
+import { shippedFile } from "../platform/shipped-file.ts";
+import { consoleFolder, version } from "../version.ts";
 import type { Core } from "./core.ts";
 import { createFenceControl } from "./fence.ts";
 import { createHandovers } from "./handover.ts";
@@ -188,7 +189,7 @@ export function fleetApi(
       hasSimulator: surroundings.simulatedFaults !== undefined,
       pollMs: config.fleet.times.rosterPollMs,
       floorOptions: () => config.web?.floor.now() ?? { pointTypes: [], drawings: [] },
-      openApiFile: openApiFile(),
+      openApiFile: shippedFile("config/openapi.json"),
     },
     condition: {
       health: health.now,

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { FG_LOAD_STATION } from "../../src/cli/export/fg-load-station.ts";
+import { FG_LOAD_STATION } from "../../src/cli/export/block-files.ts";
 import { errorId } from "../../src/domain/errors.ts";
 import { type Clock, systemClock } from "../../src/platform/clock.ts";
 import { seededRandom } from "../../src/simulator/world/random.ts";

@@ -1,6 +1,6 @@
 import { fromJson, type JsonValue } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { FG_COMMAND } from "../../src/cli/export/fg-command.ts";
+import { FG_COMMAND } from "../../src/cli/export/block-files.ts";
 import { ControlConveyorRequestSchema } from "../../src/wire/fleet/v1/service_pb.js";
 import { parseStructuredText } from "../support/structured-text/parser.ts";
 import { createPlc } from "../support/structured-text/plc.ts";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { FG_LOAD_STATION } from "../../src/cli/export/fg-load-station.ts";
+import { FG_LOAD_STATION } from "../../src/cli/export/block-files.ts";
 import { structuredTextOf } from "../support/structured-text/markdown-blocks.ts";
 import { parseStructuredText } from "../support/structured-text/parser.ts";
 import { createPlc } from "../support/structured-text/plc.ts";

@@ -1,14 +1,23 @@
+import { readFileSync } from "node:fs";
+import { shippedFile } from "../../platform/shipped-file.ts";
 import { programDate, version } from "../../version.ts";
-import { FG_COMMAND } from "./fg-command.ts";
-import { FG_LOAD_STATION, stationTagsOf } from "./fg-load-station.ts";
 import {
   type Declaration,
   escaped,
   type FunctionBlock,
   readFunctionBlock,
+  type SclStructure,
   type Section,
   sclSource,
 } from "./function-block.ts";
+
+/** The function block for one slot, in IEC 61131-3 structured text. */
+export const FG_COMMAND = readFileSync(shippedFile("docs/examples/FG_Command.st"), "utf8");
+/** The same for a load station (docs/load-station.md, In an afternoon). */
+export const FG_LOAD_STATION = readFileSync(shippedFile("docs/examples/FG_LoadStation.st"), "utf8");
+
+/** The inputs of the load station for tags of the station and of its slot. */
+const stationTags = "Answer Leased Valid RobotHere RobotHereNo Loaded Rolling Permitted".split(" ");
 
 /** The files of the function blocks by name. The same program writes the same bytes. */
 export function blockFiles(): Readonly<Record<string, string>> {
@@ -24,6 +33,17 @@ export function blockFiles(): Readonly<Record<string, string>> {
       ];
     }),
   );
+}
+
+function stationTagsOf({ sections }: FunctionBlock): SclStructure {
+  return {
+    typeName: "UDT_FG_Station",
+    name: "Tags",
+    comment: "what was read of the station",
+    members: sections.flatMap(({ declarations }) =>
+      declarations.filter(({ name }) => stationTags.includes(name)),
+    ),
+  };
 }
 
 /** The header of the file. */

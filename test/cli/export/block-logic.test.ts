@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FG_COMMAND } from "../../../src/cli/export/fg-command.ts";
+import { FG_COMMAND } from "../../../src/cli/export/block-files.ts";
 import { parseStructuredText } from "../../support/structured-text/parser.ts";
 import { createPlc } from "../../support/structured-text/plc.ts";
 

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { FG_COMMAND } from "../../../src/cli/export/fg-command.ts";
-import { FG_LOAD_STATION } from "../../../src/cli/export/fg-load-station.ts";
+import { FG_COMMAND, FG_LOAD_STATION } from "../../../src/cli/export/block-files.ts";
 import { readFunctionBlock } from "../../../src/cli/export/function-block.ts";
 import { parseStructuredText } from "../../support/structured-text/parser.ts";
 import { endPrograms, fleetgate, newFolder } from "../program.ts";

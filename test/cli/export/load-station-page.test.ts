@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { FG_COMMAND } from "../../../src/cli/export/fg-command.ts";
-import { FG_LOAD_STATION } from "../../../src/cli/export/fg-load-station.ts";
+import { FG_COMMAND, FG_LOAD_STATION } from "../../../src/cli/export/block-files.ts";
 import { readFunctionBlock } from "../../../src/cli/export/function-block.ts";
 import { structuredTextOf } from "../../support/structured-text/markdown-blocks.ts";
 import { parseStructuredText } from "../../support/structured-text/parser.ts";

@@ -1,5 +1,4 @@
-import { FG_COMMAND } from "../../../src/cli/export/fg-command.ts";
-import { FG_LOAD_STATION } from "../../../src/cli/export/fg-load-station.ts";
+import { FG_COMMAND, FG_LOAD_STATION } from "../../../src/cli/export/block-files.ts";
 import { parseStructuredText } from "../../support/structured-text/parser.ts";
 import { createPlc } from "../../support/structured-text/plc.ts";
 import type { HostValue } from "../../support/structured-text/plc-memory.ts";
