@@ -10,9 +10,8 @@ import type { Control } from "./control.ts";
 import { createFaultRegistry } from "./faults/registry.ts";
 import { openReplay, openWorld, type Service } from "./fleet-source.ts";
 import type { SimulatorOptions } from "./options.ts";
-import { defaultScenario } from "./scenario/default-scenario.ts";
 import { generatedScenario } from "./scenario/generated-scenario.ts";
-import { loadScenario, type Scenario } from "./scenario/scenario.ts";
+import { defaultScenario, loadScenario, type Scenario } from "./scenario/scenario.ts";
 import { loadIdentity } from "./tls/identity.ts";
 import { createTransports, type Transports } from "./transports.ts";
 

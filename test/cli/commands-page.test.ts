@@ -4,7 +4,7 @@ import { unknownEndings } from "../../src/cli/operation-facts.ts";
 import { gatewayErrors, grpcCodeNames } from "../../src/domain/errors.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
 import { MESSAGE_LIMIT_BYTES } from "../../src/northbound/mqtt/message.ts";
-import { defaultScenario } from "../../src/simulator/scenario/default-scenario.ts";
+import { defaultScenario } from "../../src/simulator/scenario/scenario.ts";
 
 const manual = createCatalogue();
 const page = readFileSync("docs/commands.md", "utf8");

@@ -1,7 +1,9 @@
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { parse, YAMLParseError } from "yaml";
 import type { z } from "zod";
 import { replaceFile } from "../../platform/kept-file.ts";
+import { shippedFile } from "../../platform/shipped-file.ts";
 import { displayName } from "../world/map.ts";
 import type { WorldSpec } from "./schema.ts";
 import { type Fault, type ScenarioFile, type ScenarioInput, scenarioSchema } from "./schema.ts";
@@ -36,6 +38,14 @@ export class ScenarioError extends Error {
     super(`the scenario is not usable:\n  ${problems.join("\n  ")}`, options);
     this.problems = problems;
   }
+}
+
+/**
+ * The scenario without a file: a small plant of distributor `acme` with three carts, two serve robots and a
+ * base robot on one map, and a robot of `globex`.
+ */
+export function defaultScenario(): Scenario {
+  return parseScenario(readFileSync(shippedFile("config/scenarios/plant.yaml"), "utf8"));
 }
 
 /** Reads a scenario file. Rejects with a ScenarioError that names every problem. */

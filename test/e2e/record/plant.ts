@@ -1,5 +1,4 @@
-import { defaultScenario } from "../../../src/simulator/scenario/default-scenario.ts";
-import type { Scenario } from "../../../src/simulator/scenario/scenario.ts";
+import { defaultScenario, type Scenario } from "../../../src/simulator/scenario/scenario.ts";
 import type { fleetSection } from "../../support/simulator.ts";
 
 const robotIds = ["cart-01", "cart-03", "serve-01"];

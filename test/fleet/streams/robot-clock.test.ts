@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { sourceTimeOf } from "../../../src/domain/observed.ts";
-import { defaultScenario } from "../../../src/simulator/scenario/default-scenario.ts";
+import { defaultScenario } from "../../../src/simulator/scenario/scenario.ts";
 import { startFleetSession } from "../../support/fleet-harness.ts";
 import { startSimulator } from "../../support/simulator.ts";
 

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { createStreamFaults } from "../../../src/simulator/faults/registry.ts";
-import { defaultScenario } from "../../../src/simulator/scenario/default-scenario.ts";
-import { parseScenario } from "../../../src/simulator/scenario/scenario.ts";
+import { defaultScenario, parseScenario } from "../../../src/simulator/scenario/scenario.ts";
 import { type Fault, faultSchema } from "../../../src/simulator/scenario/schema.ts";
 import type { StreamMessage } from "../../../src/simulator/service/contract.ts";
 import { createManualClock } from "../../support/manual-clock.ts";

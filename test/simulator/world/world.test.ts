@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { defaultScenario } from "../../../src/simulator/scenario/default-scenario.ts";
+import { defaultScenario } from "../../../src/simulator/scenario/scenario.ts";
 import { createAgenda } from "../../../src/simulator/world/agenda.ts";
 import { seededRandom } from "../../../src/simulator/world/random.ts";
 import { createRecord } from "../../../src/simulator/world/record.ts";
