@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { TaskService } from "../../wire/fleet/http/v1/task_pb.js";
 import { FleetService } from "../../wire/fleet/v1/service_pb.js";
-import type { MapSpec } from "../world/map.ts";
 
 const count = z.int().min(1).max(1_000_000).default(1);
 const robotId = z.string().min(1).max(256).optional();
@@ -108,17 +107,20 @@ const positiveInt32 = z.int().min(1).max(2_147_483_647);
 const durationMs = z.number().min(0).max(86_400_000);
 const meters = z.number().min(-100_000).max(100_000);
 
+/** A point of a map: metres and radians. */
 const vertex = z.strictObject({
   id: positiveInt32,
+  /** What tasks call endPointCode. */
   code,
-  /** The display name; empty: the code. */
+  /** The display name that a destination_id must match; empty: the code. */
   alias: z.string().max(128).default(""),
   description: z.string().max(256).default(""),
   x: meters,
   y: meters,
   theta: z.number().min(-10).max(10).default(0),
+  /** Its purpose. A charger has a contact dock. */
   kind: z.enum(["waypoint", "station", "charger", "home"]).default("waypoint"),
-  /** Robots dock here: always at chargers, elsewhere if it is true. */
+  /** Robots dock here, which takes time: always at chargers, elsewhere if it is true. */
   docking: z.boolean().default(false),
 });
 
@@ -127,6 +129,7 @@ const map = z.strictObject({
   name: z.string().min(1).max(128),
   distributor: id,
   vertices: z.array(vertex).min(1).max(100_000),
+  /** Pairs of codes between which robots drive, both ways; none: straight from anywhere to anywhere. */
   edges: z.array(z.tuple([code, code])).default([]),
 });
 
@@ -255,13 +258,14 @@ export type ConveyorModel = keyof typeof conveyorModels;
 /** What robots do by themselves, besides commands. */
 export type Liveliness = ScenarioFile["lively"];
 
+export type Vertex = z.output<typeof vertex>;
+export type MapSpec = z.output<typeof map>;
 /** A robot of a scenario, with what the file may leave out. */
 export type RobotSpec = z.output<typeof robot> & { readonly group: number; readonly ip: string };
 export type Family = RobotSpec["family"];
 
 /** The description of a world. */
 export interface WorldSpec
-  extends Pick<ScenarioFile, "seed" | "rules" | "locations" | "lively" | "incidents"> {
-  readonly maps: readonly MapSpec[];
+  extends Pick<ScenarioFile, "seed" | "rules" | "locations" | "maps" | "lively" | "incidents"> {
   readonly robots: readonly RobotSpec[];
 }

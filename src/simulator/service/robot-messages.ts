@@ -33,7 +33,8 @@ import {
   type SubscribeMissionStatusResponse,
   SubscribeMissionStatusResponseSchema,
 } from "../../wire/fleet/v1/service_pb.js";
-import { distanceMeters, type GoalName, type Vertex, type VertexKind } from "../world/map.ts";
+import type { Vertex } from "../scenario/schema.ts";
+import { distanceMeters, type GoalName } from "../world/map.ts";
 import type { Feedback, Mission, MissionKind, MissionStatus } from "../world/mission.ts";
 import { activeMission, isFlat, placeAt, type Robot, type Stamp } from "../world/robot.ts";
 
@@ -257,7 +258,12 @@ function unfinishedRoute(robot: Robot, nowMs: number): NonNullable<OnlineInit["u
 }
 
 /** Numbers of our own: the meaning of `type` is not documented. */
-const vertexTypes: Readonly<Record<VertexKind, number>> = { waypoint: 0, station: 1, charger: 2, home: 3 };
+const vertexTypes: Readonly<Record<Vertex["kind"], number>> = {
+  waypoint: 0,
+  station: 1,
+  charger: 2,
+  home: 3,
+};
 
 /**
  * A point of a map for GetMap. A robot docks and leaves on the spot, so those places are the point itself.

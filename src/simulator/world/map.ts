@@ -1,34 +1,9 @@
+import type { MapSpec, Vertex } from "../scenario/schema.ts";
+
 /** A position, in metres. */
 export interface Point {
   readonly x: number;
   readonly y: number;
-}
-
-/** The purpose of a vertex. A charging vertex has a contact dock. */
-export type VertexKind = "waypoint" | "station" | "charger" | "home";
-
-/** A point of a map: metres and radians. */
-export interface Vertex extends Point {
-  readonly id: number;
-  /** What tasks call endPointCode. */
-  readonly code: string;
-  /** The display name that a destination_id must match; empty: the code. */
-  readonly alias: string;
-  readonly description: string;
-  readonly theta: number;
-  readonly kind: VertexKind;
-  /** Whether robots dock here, which takes time on arrival and on departure. */
-  readonly docking: boolean;
-}
-
-/** A map as a scenario describes it. */
-export interface MapSpec {
-  readonly id: number;
-  readonly name: string;
-  readonly distributor: string;
-  readonly vertices: readonly Vertex[];
-  /** Pairs of codes between which robots drive, both ways; none: straight from anywhere to anywhere. */
-  readonly edges: ReadonlyArray<readonly [string, string]>;
 }
 
 /** The name of a mission's goal: a destination by its display name, or a pose. */

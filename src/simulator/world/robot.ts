@@ -1,6 +1,6 @@
 import type { Cancel } from "../../platform/clock.ts";
-import { type ConveyorModel, conveyorModels, type RobotSpec } from "../scenario/schema.ts";
-import { type FleetMap, type Point, type Target, targetOf, type Vertex } from "./map.ts";
+import { type ConveyorModel, conveyorModels, type RobotSpec, type Vertex } from "../scenario/schema.ts";
+import { type FleetMap, type Point, type Target, targetOf } from "./map.ts";
 import { isTerminal, type Mission } from "./mission.ts";
 
 export interface Battery {
