@@ -16,88 +16,48 @@ export interface Agenda {
 interface Entry {
   readonly atMs: number;
   readonly order: number;
-  task: (() => void) | undefined;
+  readonly task: () => void;
 }
-
-/** Cancelled entries are removed once they are the greater part of more than this many. */
-const SWEEP_ABOVE = 1_024;
 
 /** An agenda that starts at `startMs`. */
 export function createAgenda(startMs: number): Agenda {
-  let heap: Entry[] = [];
+  /** The next one is the last: most new ones come soon, and move few others. */
+  const entries: Entry[] = [];
   let nowMs = startMs;
   let nextOrder = 0;
-  let cancelled = 0;
 
-  const sweep = () => {
-    heap = heap.filter((entry) => entry.task !== undefined).sort(compare);
-    cancelled = 0;
-  };
+  /** The place of an entry, or where it belongs. */
+  function placeOf(entry: Entry): number {
+    let [low, high] = [0, entries.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (isLater(entries[middle], entry)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
 
   return {
     nowMs: () => nowMs,
     after(delayMs, task) {
       const entry: Entry = { atMs: nowMs + Math.max(delayMs, 0), order: nextOrder++, task };
-      push(heap, entry);
+      entries.splice(placeOf(entry), 0, entry);
       return () => {
-        if (entry.task === undefined) return;
-        entry.task = undefined;
-        cancelled += 1;
-        if (cancelled > SWEEP_ABOVE && cancelled * 2 > heap.length) sweep();
+        const place = placeOf(entry);
+        if (entries[place] === entry) entries.splice(place, 1);
       };
     },
     advance(toMs) {
-      for (let next = heap[0]; next !== undefined && next.atMs <= toMs; next = heap[0]) {
-        pop(heap);
-        const { task } = next;
-        if (task === undefined) {
-          cancelled -= 1;
-          continue;
-        }
-        next.task = undefined;
+      for (let next = entries.at(-1); next !== undefined && next.atMs <= toMs; next = entries.at(-1)) {
+        entries.pop();
         nowMs = Math.max(nowMs, next.atMs);
-        task();
+        next.task();
       }
       nowMs = Math.max(nowMs, toMs);
     },
   };
 }
 
-function compare(a: Entry, b: Entry): number {
-  return a.atMs - b.atMs || a.order - b.order;
-}
-
-function push(heap: Entry[], entry: Entry): void {
-  let at = heap.length;
-  heap.push(entry);
-  while (at > 0) {
-    const parentAt = (at - 1) >> 1;
-    const parent = heap[parentAt];
-    if (parent === undefined || compare(parent, entry) <= 0) break;
-    heap[at] = parent;
-    at = parentAt;
-  }
-  heap[at] = entry;
-}
-
-function pop(heap: Entry[]): void {
-  const last = heap.pop();
-  if (last === undefined || heap.length === 0) return;
-  let at = 0;
-  for (;;) {
-    const childAt = smallerChild(heap, at);
-    const child = heap[childAt];
-    if (child === undefined || compare(last, child) <= 0) break;
-    heap[at] = child;
-    at = childAt;
-  }
-  heap[at] = last;
-}
-
-function smallerChild(heap: readonly Entry[], at: number): number {
-  const left = 2 * at + 1;
-  const leftEntry = heap[left];
-  const rightEntry = heap[left + 1];
-  if (leftEntry === undefined || rightEntry === undefined) return left;
-  return compare(leftEntry, rightEntry) <= 0 ? left : left + 1;
+function isLater(one: Entry | undefined, other: Entry): boolean {
+  return one !== undefined && (one.atMs - other.atMs || one.order - other.order) > 0;
 }
