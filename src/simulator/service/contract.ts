@@ -34,7 +34,7 @@ export type RobotUpdate =
  * family, mission, state). The transport has checked the token before.
  */
 export interface FleetOperations {
-  /** One unary operation of FleetService or TaskService. Rejects only with a Refusal. */
+  /** One unary operation of FleetService or TaskService. Rejects with a Refusal; any other error is a bug. */
   call<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     caller: Caller,

@@ -144,24 +144,16 @@ export function createOperations(parts: OperationsParts): Operations {
     ): Promise<MessageShape<O>> {
       const found = handlers.get(method);
       if (found === undefined) throw new Refusal("UNIMPLEMENTED", `${method.name} is not known`);
-      try {
-        const init = await record(method, caller, request, (by) =>
-          found.handle({ operation: method.name, caller, by }, request),
-        );
-        return create(method.output, init as MessageInitShape<O>);
-      } catch (error) {
-        throw toRefusal(log, method, error);
-      }
+      const init = await record(method, caller, request, (by) =>
+        found.handle({ operation: method.name, caller, by }, request),
+      );
+      return create(method.output, init as MessageInitShape<O>);
     },
     subscribe(method, caller, request, deliver) {
-      try {
-        driver.sync();
-        const end = streams.subscribe(method, caller, request, deliver);
-        if (end === undefined) throw new Refusal("UNIMPLEMENTED", `${method.name} is not known`);
-        return end;
-      } catch (error) {
-        throw toRefusal(log, method, error);
-      }
+      driver.sync();
+      const end = streams.subscribe(method, caller, request, deliver);
+      if (end === undefined) throw new Refusal("UNIMPLEMENTED", `${method.name} is not known`);
+      return end;
     },
   };
 }
@@ -179,13 +171,6 @@ function webhookCalls({ confirmation }: CallParts, webhooks: WebhookCalls): read
       confirmation.perform(operation, undefined, () => webhooks.delete(caller, request)),
     ),
   ];
-}
-
-/** Any other error is a bug of ours: the caller learns no more than that; the log has all of it. */
-function toRefusal(log: Log, method: DescMethod, error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
-  log.error({ operation: method.name, err: error }, "an operation failed");
-  return new Refusal("INTERNAL", `${method.name} failed`);
 }
 
 /** A request for the record: proto3 JSON, or the reason why it has none. */
