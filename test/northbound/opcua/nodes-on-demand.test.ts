@@ -148,12 +148,6 @@ describe("a NodeId of a robot whose nodes are missing", () => {
       expect(shown).toBe(`r${lastTaken}: release the lease`);
     }
   });
-
-  it("had an EnumValues of its own once, which is still found", async () => {
-    const own = await askOfMissing((robot) => caller.value(`${robot}.Battery.State.EnumValues`));
-    expect(own).toEqual(await caller.value("EnumValues.BatteryState"));
-    expect((await caller.read("Robots.r0.Valid.EnumValues")).statusCode).toBe(StatusCodes.BadNodeIdUnknown);
-  });
 });
 
 describe("a request for robots whose nodes are missing", () => {

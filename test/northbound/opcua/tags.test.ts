@@ -137,7 +137,7 @@ describe("a robot's tags", () => {
     expect(await caller.value("Robots.AMR01.Mission.State")).toBe(17);
     expect(await caller.value("Robots.AMR01.Mission.StateText")).toBe("17");
     expect(await caller.value("Robots.AMR01.Mission.State.ValueAsText")).toMatchObject({ text: null });
-    const names = (await caller.value("Robots.AMR01.Mission.State.EnumValues")) as ReadonlyArray<{
+    const names = (await caller.value("EnumValues.MissionState")) as ReadonlyArray<{
       displayName: { text: string };
     }>;
     expect(names.map((entry) => entry.displayName.text)).toContain("STATE_RUNNING");

@@ -5,12 +5,10 @@ import {
   CreateMonitoredItemsRequest,
   HistoryReadRequest,
   type INamespace,
-  NodeId,
-  NodeIdType,
+  type NodeId,
   type OPCUAServer,
   TranslateBrowsePathsToNodeIdsRequest,
 } from "node-opcua";
-import { ENUM_VALUES } from "../model/properties.ts";
 
 const ROBOTS = "Robots.";
 const STATIONS = "Stations.";
@@ -43,22 +41,8 @@ export function findOnDemand(namespace: INamespace, robots: MissingRobots, hidde
       const name = nameAfter(STATIONS, nodeId.value);
       if (name !== null && hidden.has(name)) return null;
     }
-    return find(nodeId) ?? sharedProperty(nodeId, find);
+    return find(nodeId);
   });
-}
-
-/**
- * `EnumValues` had a NodeId of its own under each enumeration: a client that has kept it gets the shared
- * node.
- */
-function sharedProperty(
-  { value: path, namespace }: NodeId,
-  find: (nodeId: NodeId) => BaseNode | null,
-): BaseNode | null {
-  const end = `.${ENUM_VALUES}`;
-  if (typeof path !== "string" || !path.endsWith(end)) return null;
-  const parent = find(new NodeId(NodeIdType.STRING, path.slice(0, -end.length), namespace));
-  return parent?.getChildByName(ENUM_VALUES, 0) ?? null;
 }
 
 /** The robot to which a node belongs; null: none. */
