@@ -1,8 +1,6 @@
 import { type StatusCode, StatusCodes } from "node-opcua";
-import type { StateChange } from "../../domain/change.ts";
 import { currentTask, type TaskChain, taskCount, waitsForConfirmation } from "../../domain/mission.ts";
 import type { Observed } from "../../domain/observed.ts";
-import type { RobotId } from "../../domain/robot.ts";
 import { chainTags } from "./model/place.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { type TagTimes, timesAt } from "./node-opcua/tag.ts";
@@ -79,54 +77,6 @@ export function addChainTags(builder: NodeBuilder, robot: Folder): ChainTags {
     fail(status, times) {
       seen = null;
       for (const tag of [id, ...ofChain]) tag.fail(status, times);
-    },
-  };
-}
-
-export type ChainChange = Extract<StateChange, { kind: "task_chain" | "task_chain_evicted" }>;
-
-/** Undefined: nothing is known of the chain. */
-type ShowChain = (chain: Observed<TaskChain> | undefined) => void;
-
-/** The task chains of the state, for the robots that execute them. */
-export interface ChainBoard {
-  apply(change: ChainChange): void;
-  /** The robot executes this chain from now on (0: none). `show` is called at once, and with each change. */
-  follow(robotId: RobotId, chainId: number, show: ShowChain): void;
-}
-
-/** Bounded by the state, which reports each chain that it drops. */
-export function createChainBoard(): ChainBoard {
-  const chains = new Map<number, Observed<TaskChain>>();
-  /** The chain of each robot. A chain may pass from one robot to another. */
-  const followed = new Map<RobotId, number>();
-  const followers = new Map<number, Map<RobotId, ShowChain>>();
-
-  function leave(robotId: RobotId): void {
-    const chainId = followed.get(robotId);
-    if (chainId === undefined) return;
-    followed.delete(robotId);
-    const others = followers.get(chainId);
-    others?.delete(robotId);
-    if (others?.size === 0) followers.delete(chainId);
-  }
-
-  return {
-    apply(change) {
-      const { chainId } = change;
-      if (change.kind === "task_chain") chains.set(chainId, change.observed);
-      else chains.delete(chainId);
-      for (const show of followers.get(chainId)?.values() ?? []) show(chains.get(chainId));
-    },
-    follow(robotId, chainId, show) {
-      if (followed.get(robotId) === chainId) return;
-      leave(robotId);
-      if (chainId !== 0) {
-        followed.set(robotId, chainId);
-        const others = followers.get(chainId) ?? new Map<RobotId, ShowChain>();
-        followers.set(chainId, others.set(robotId, show));
-      }
-      show(chains.get(chainId));
     },
   };
 }

@@ -1,8 +1,8 @@
 import { changeKey, type StateChange } from "../../domain/change.ts";
 import type { RobotId } from "../../domain/robot.ts";
+import { type ChainBoard, createChainBoard } from "../../models/chain-board.ts";
 import type { Cancel, Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { type ChainBoard, createChainBoard } from "./chain-tags.ts";
 import type { KnownRobot } from "./options.ts";
 import type { ListedRobots } from "./robot-changes.ts";
 import { createRobotNames } from "./robot-register.ts";

@@ -2,6 +2,7 @@ import type { StateChange } from "../../../domain/change.ts";
 import type { TaskChain } from "../../../domain/mission.ts";
 import type { Observed } from "../../../domain/observed.ts";
 import type { RobotId } from "../../../domain/robot.ts";
+import { createChainBoard } from "../../../models/chain-board.ts";
 import { createAliases, type Device, type DeviceParts } from "./device.ts";
 import { createNodeDevice, type GatewayFacts, type NodeDevice } from "./node.ts";
 import type { NamedRobot, SparkplugOptions } from "./options.ts";
@@ -37,7 +38,7 @@ export interface PlantParts extends Pick<DeviceParts, "clock"> {
 export function createPlant({ options, facts, clock }: PlantParts): Plant {
   const takeAlias = createAliases();
   const robots = new Map<RobotId, RobotDevice>();
-  const chains = createChains();
+  const chains = createChainBoard();
   let touched: Touched = new Map();
 
   /** @param isAlive whether the device should be born */
@@ -69,12 +70,10 @@ export function createPlant({ options, facts, clock }: PlantParts): Plant {
     robot?.apply(change);
     if (robot === undefined || change.kind !== "presence") return;
     const { taskChainId } = change.observed.value;
-    chains.follow(change.robotId, taskChainId);
-    robot.showChain(taskChainId, chains.get(taskChainId));
-  }
-
-  function applyChain(chainId: number, chain: Observed<TaskChain> | undefined): void {
-    for (const robotId of chains.set(chainId, chain)) robots.get(robotId)?.showChain(chainId, chain);
+    const show = (chain: Observed<TaskChain> | undefined) => robot.showChain(taskChainId, chain);
+    chains.follow(change.robotId, taskChainId, show);
+    // The list says the same chain anew.
+    show(chains.get(taskChainId));
   }
 
   const stations = createStations({ named, permitOf: facts.permitOf }, parts, (device) =>
@@ -93,9 +92,8 @@ export function createPlant({ options, facts, clock }: PlantParts): Plant {
         case "station_alarms":
           return stations.get(change.station)?.alarms.show(change.alarms);
         case "task_chain":
-          return applyChain(change.chainId, change.observed);
         case "task_chain_evicted":
-          return applyChain(change.chainId, undefined);
+          return chains.apply(change);
         case "hold_all":
         case "alarms":
         case "map":
@@ -158,22 +156,6 @@ function createStations(
       if (station === undefined) return;
       stations.delete(name);
       onRemoved(station.device);
-    },
-  };
-}
-
-/** What is known of task chains, and which robots execute them. Bounded by the state, which evicts chains. */
-function createChains() {
-  const known = new Map<number, Observed<TaskChain>>();
-  const executed = new Map<RobotId, number>();
-  return {
-    get: (chainId: number) => known.get(chainId),
-    follow: (robotId: RobotId, chainId: number) => void executed.set(robotId, chainId),
-    /** Returns the robots that execute it. */
-    set(chainId: number, chain: Observed<TaskChain> | undefined): readonly RobotId[] {
-      if (chain === undefined) known.delete(chainId);
-      else known.set(chainId, chain);
-      return [...executed].flatMap(([robotId, id]) => (id === chainId ? [robotId] : []));
     },
   };
 }

@@ -2,9 +2,8 @@ import type { PlaceAges } from "../../../contracts/fleet-view.ts";
 import type { Stations } from "../../../contracts/stations.ts";
 import type { StateChange } from "../../../domain/change.ts";
 import type { FleetEvent } from "../../../domain/event.ts";
-import type { TaskChain } from "../../../domain/mission.ts";
-import type { Observed } from "../../../domain/observed.ts";
 import type { RobotId } from "../../../domain/robot.ts";
+import { createChainBoard } from "../../../models/chain-board.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import {
   type Ages,
@@ -48,12 +47,7 @@ export function createRobotBoard({
   const robots = new Map<RobotId, RobotFacts>();
   const unevaluated = new Set<RobotFacts>();
   const listed = new Map<RobotId, boolean>();
-  const chains = createChains((robotId, chain) => {
-    const facts = robots.get(robotId);
-    if (facts === undefined) return;
-    facts.chain = chain;
-    touch(facts, ["task_chain"]);
-  });
+  const chains = createChainBoard();
 
   function touch(facts: RobotFacts, keys: readonly RobotKey[]): void {
     unevaluated.add(facts);
@@ -77,11 +71,15 @@ export function createRobotBoard({
       const facts = factsOf(change.robotId);
       if ("observed" in change) ages.note(change.observed.stamp);
       touch(facts, applyChange(facts, change));
-      if (change.kind === "presence") chains.follow(change.robotId, change.observed.value.taskChainId);
+      if (change.kind !== "presence") return;
+      chains.follow(change.robotId, change.observed.value.taskChainId, (chain) => {
+        facts.chain = chain;
+        touch(facts, ["task_chain"]);
+      });
     },
     takeChain(change) {
       if (change.kind === "task_chain") ages.note(change.observed.stamp);
-      chains.take(change);
+      chains.apply(change);
     },
     leaseChanged(robotId) {
       const facts = robots.get(robotId);
@@ -105,39 +103,6 @@ export function createRobotBoard({
       }
     },
     all: () => robots,
-  };
-}
-
-/** The known task chains, for the robots that execute them. */
-interface Chains {
-  take(change: ChainChange): void;
-  /** The robot executes this chain from now on; 0: none. */
-  follow(robotId: RobotId, chainId: number): void;
-}
-
-/** @param show is called with the chain of a robot when it changes; undefined: none is known */
-function createChains(show: (robotId: RobotId, chain: Observed<TaskChain> | undefined) => void): Chains {
-  const chains = new Map<number, Observed<TaskChain>>();
-  const followed = new Map<RobotId, number>();
-  const followers = new Map<number, Set<RobotId>>();
-
-  return {
-    take(change) {
-      const { chainId } = change;
-      if (change.kind === "task_chain") chains.set(chainId, change.observed);
-      else chains.delete(chainId);
-      for (const robotId of followers.get(chainId) ?? []) show(robotId, chains.get(chainId));
-    },
-    follow(robotId, chainId) {
-      const before = followed.get(robotId) ?? 0;
-      if (before === chainId) return;
-      const others = followers.get(before);
-      others?.delete(robotId);
-      if (others?.size === 0) followers.delete(before);
-      followed.set(robotId, chainId);
-      if (chainId !== 0) followers.set(chainId, (followers.get(chainId) ?? new Set()).add(robotId));
-      show(robotId, chains.get(chainId));
-    },
   };
 }
 
