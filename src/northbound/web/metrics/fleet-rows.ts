@@ -2,6 +2,7 @@ import type { StreamReadings } from "../../../contracts/metrics.ts";
 import { qualities } from "../../../domain/observed.ts";
 import {
   figureRow,
+  figureRows,
   type Labels,
   type MetricRow,
   type Sample,
@@ -16,7 +17,6 @@ type Counted = readonly [pick: (readings: StreamReadings) => number, labels?: La
 /** A counter of each kind of stream. */
 function streamRow(name: string, help: string, ...counted: readonly Counted[]): MetricRow {
   return {
-    type: "counter",
     name,
     help,
     labels: ["stream", ...Object.keys(counted[0]?.[1] ?? {})],
@@ -31,28 +31,24 @@ function streamRow(name: string, help: string, ...counted: readonly Counted[]): 
 
 const linkRows: readonly MetricRow[] = [
   {
-    type: "gauge",
     name: "fleetgate_fleet_link_up",
     help: "1 while there is a session to the fleet service, otherwise 0.",
     labels: [],
     read: ({ readings }) => [[{}, Number(readings.link().isUp)]],
   },
   {
-    type: "gauge",
     name: "fleetgate_fleet_link_changed_timestamp_seconds",
     help: "When the session to the fleet service came up or was lost last; before that, when the gateway began.",
     labels: [],
     read: ({ readings }) => [[{}, timestampSeconds(readings.link().changedAtMs)]],
   },
   {
-    type: "gauge",
     name: "fleetgate_fleet_token_expiry_timestamp_seconds",
     help: "When the token of the fleet service ends. Absent while there is none.",
     labels: [],
     read: tokenEnd,
   },
   {
-    type: "gauge",
     name: "fleetgate_robots",
     help: "Robots by the quality of what is known of them.",
     labels: ["quality"],
@@ -101,85 +97,54 @@ const streamRows: readonly MetricRow[] = [
   ),
 ];
 
-const figureRows: readonly MetricRow[] = [
-  figureRow("gauge", "fleetgate_fleet_streams_open", "Streams of the fleet service that are open.", [
-    "fleet",
-    "streams_open",
-  ]),
+const healthRows: readonly MetricRow[] = [
+  ...figureRows("fleet", {
+    fleetgate_fleet_streams_open: ["streams_open", "Streams of the fleet service that are open."],
+    fleetgate_fleet_streams_expected: ["streams_wanted", "Streams of the fleet service that should be open."],
+    fleetgate_fleet_streams_suspended: [
+      "streams_suspended",
+      "Streams that rest because webhooks bring events.",
+    ],
+    fleetgate_fleet_streams_cut_total: [
+      "streams_cut",
+      "Streams that the service, or a proxy before it, ended while they were open.",
+    ],
+    fleetgate_fleet_connect_failures_total: ["connect_failures", "Failed attempts to connect for streams."],
+    fleetgate_fleet_calls_in_flight: [
+      "calls_under_way",
+      "Calls to the fleet service that wait for an answer.",
+    ],
+    fleetgate_fleet_token_requests_total: ["token_requests", "Requests for a token."],
+    fleetgate_fleet_token_failures_total: ["token_failures", "Requests for a token that failed."],
+    fleetgate_fleet_clock_skew_seconds: [
+      "clock_skew_seconds",
+      "The fleet service's clock minus the clock of this machine.",
+    ],
+    fleetgate_fleet_polls_total: ["polls", "Polls of the fleet service."],
+    fleetgate_fleet_poll_failures_total: ["poll_failures", "Polls of the fleet service that failed."],
+    fleetgate_fleet_robots_refused: [
+      "robots_refused",
+      "Robots and locations that the fleet service refuses.",
+    ],
+    fleetgate_fleet_identifiers_refused_total: [
+      "identifiers_refused",
+      "Impossible identifiers of the service.",
+    ],
+    fleetgate_fleet_robot_clocks_wrong: [
+      "robot_clocks_wrong",
+      "Robots whose clocks are wrong: the times of their messages are not used.",
+    ],
+  }),
   figureRow(
-    "gauge",
-    "fleetgate_fleet_streams_expected",
-    "Streams of the fleet service that should be open.",
-    ["fleet", "streams_wanted"],
-  ),
-  figureRow(
-    "gauge",
-    "fleetgate_fleet_streams_suspended",
-    "Streams that rest because webhooks bring events.",
-    ["fleet", "streams_suspended"],
-  ),
-  figureRow(
-    "counter",
-    "fleetgate_fleet_streams_cut_total",
-    "Streams that the service, or a proxy before it, ended while they were open.",
-    ["fleet", "streams_cut"],
-  ),
-  figureRow(
-    "gauge",
     "fleetgate_fleet_connections",
     "HTTP/2 connections to the fleet service, by what they are for.",
     ["fleet", "connections", { purpose: "streams" }],
     ["fleet", "command_connections", { purpose: "commands" }],
   ),
-  figureRow("counter", "fleetgate_fleet_connect_failures_total", "Failed attempts to connect for streams.", [
-    "fleet",
-    "connect_failures",
-  ]),
-  figureRow(
-    "gauge",
-    "fleetgate_fleet_calls_in_flight",
-    "Calls to the fleet service that wait for an answer.",
-    ["fleet", "calls_under_way"],
-  ),
-  figureRow("counter", "fleetgate_fleet_token_requests_total", "Requests for a token.", [
-    "fleet",
-    "token_requests",
-  ]),
-  figureRow("counter", "fleetgate_fleet_token_failures_total", "Requests for a token that failed.", [
-    "fleet",
-    "token_failures",
-  ]),
-  figureRow(
-    "gauge",
-    "fleetgate_fleet_clock_skew_seconds",
-    "The fleet service's clock minus the clock of this machine.",
-    ["fleet", "clock_skew_seconds"],
-  ),
-  figureRow("counter", "fleetgate_fleet_polls_total", "Polls of the fleet service.", ["fleet", "polls"]),
-  figureRow("counter", "fleetgate_fleet_poll_failures_total", "Polls of the fleet service that failed.", [
-    "fleet",
-    "poll_failures",
-  ]),
-  figureRow(
-    "gauge",
-    "fleetgate_fleet_robots_refused",
-    "Robots and locations that the fleet service refuses.",
-    ["fleet", "robots_refused"],
-  ),
-  figureRow(
-    "counter",
-    "fleetgate_fleet_identifiers_refused_total",
-    "Impossible identifiers of the service.",
-    ["fleet", "identifiers_refused"],
-  ),
-  figureRow(
-    "gauge",
-    "fleetgate_fleet_robot_clocks_wrong",
-    "Robots whose clocks are wrong: the times of their messages are not used.",
-    ["fleet", "robot_clocks_wrong"],
-  ),
-  figureRow("gauge", "fleetgate_task_chains", "Task chains that are known.", ["state", "task_chains"]),
+  ...figureRows("state", {
+    fleetgate_task_chains: ["task_chains", "Task chains that are known."],
+  }),
 ];
 
 /** The fleet service, its streams and its robots. */
-export const fleetRows: readonly MetricRow[] = [...linkRows, ...figureRows, ...streamRows];
+export const fleetRows: readonly MetricRow[] = [...linkRows, ...healthRows, ...streamRows];

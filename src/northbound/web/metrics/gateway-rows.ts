@@ -1,7 +1,7 @@
 import type { ClusterView } from "../../../contracts/cluster.ts";
 import { type Alarm, alarmPriority, alarmRules, alarmsOfCluster } from "../../../domain/alarm.ts";
 import type { Health } from "../../../platform/component.ts";
-import { figureRow, type MetricRow, type Sample, timestampSeconds } from "./row.ts";
+import { figureRows, type MetricRow, type Sample, timestampSeconds } from "./row.ts";
 
 const states: readonly Health["state"][] = ["starting", "up", "degraded", "down"];
 
@@ -17,7 +17,6 @@ function alarmRow(
   counts: (alarm: Alarm) => boolean,
 ): MetricRow {
   return {
-    type: "gauge",
     name,
     help,
     labels: ["code", "priority"],
@@ -44,14 +43,12 @@ function alarmRow(
 export function gatewayRows(version: string, isMember: boolean): readonly MetricRow[] {
   return [
     {
-      type: "gauge",
       name: "fleetgate_build_info",
       help: "Always 1, with the versions of the gateway and of Node.js.",
       labels: ["version", "node"],
       read: () => [[{ version, node: process.version }, 1]],
     },
     {
-      type: "gauge",
       name: "fleetgate_part_state",
       help: "1 for the state in which a part of the gateway is, 0 for each other state.",
       labels: ["part", "state"],
@@ -73,7 +70,6 @@ export function gatewayRows(version: string, isMember: boolean): readonly Metric
       ({ acknowledged }) => acknowledged === null,
     ),
     {
-      type: "gauge",
       name: "fleetgate_certificate_expiry_timestamp_seconds",
       help: "When a certificate of the gateway ends, by the key that names it in the configuration.",
       labels: ["certificate"],
@@ -85,7 +81,6 @@ export function gatewayRows(version: string, isMember: boolean): readonly Metric
           ),
     },
     {
-      type: "gauge",
       name: "fleetgate_disk_free_bytes",
       help: "Bytes that the gateway may still write on the disk of gateway.dataDir.",
       labels: [],
@@ -94,18 +89,11 @@ export function gatewayRows(version: string, isMember: boolean): readonly Metric
         return bytes === null ? [] : [[{}, bytes]];
       },
     },
-    figureRow("counter", "fleetgate_recorder_bytes_total", "Bytes that the flight recorder has written.", [
-      "recorder",
-      "bytes",
-    ]),
-    figureRow("counter", "fleetgate_recorder_entries_dropped_total", "Entries that were not recorded.", [
-      "recorder",
-      "entries_dropped",
-    ]),
-    figureRow("counter", "fleetgate_recorder_saved_total", "Recordings that were saved.", [
-      "recorder",
-      "saved",
-    ]),
+    ...figureRows("recorder", {
+      fleetgate_recorder_bytes_total: ["bytes", "Bytes that the flight recorder has written."],
+      fleetgate_recorder_entries_dropped_total: ["entries_dropped", "Entries that were not recorded."],
+      fleetgate_recorder_saved_total: ["saved", "Recordings that were saved."],
+    }),
   ];
 }
 
@@ -113,21 +101,18 @@ export function gatewayRows(version: string, isMember: boolean): readonly Metric
 export function clusterRows({ isActive, epoch, lagMs }: ClusterView): readonly MetricRow[] {
   return [
     {
-      type: "gauge",
       name: "fleetgate_cluster_active",
       help: "1 while this gateway leads its cluster, 0 while it does not.",
       labels: [],
       read: () => [[{}, Number(isActive())]],
     },
     {
-      type: "gauge",
       name: "fleetgate_cluster_epoch",
       help: "Higher with each leader of the cluster; 0 while none is known.",
       labels: [],
       read: () => [[{}, epoch()]],
     },
     {
-      type: "gauge",
       name: "fleetgate_cluster_lag_seconds",
       help: "For how long it has not been known that this gateway has what the store of its cluster has.",
       labels: [],

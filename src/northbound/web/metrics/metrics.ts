@@ -8,7 +8,7 @@ import { fleetRows } from "./fleet-rows.ts";
 import { clusterRows, gatewayRows } from "./gateway-rows.ts";
 import type { PromMeter } from "./meter.ts";
 import { northboundRows } from "./northbound-rows.ts";
-import { figureRow, type MetricRow, type Scrape } from "./row.ts";
+import { figureRow, figureRows, type MetricRow, type Scrape } from "./row.ts";
 
 export interface MetricsParts {
   readonly version: string;
@@ -104,10 +104,10 @@ function withoutAbsentLag(text: string): string {
 
 /** @returns a function that sets the metric's values at a scrape */
 function registered(row: MetricRow, registry: Registry): (scrape: Scrape) => void {
-  const { type, name, help, labels, read } = row;
+  const { name, help, labels, read } = row;
   const options = { name, help, labelNames: labels, registers: [registry] };
   // A counter can only be raised. The gateway keeps its value, so the metric begins anew with each scrape.
-  const metric = type === "counter" ? new Counter(options) : new Gauge(options);
+  const metric = name.endsWith("_total") ? new Counter(options) : new Gauge(options);
   return (scrape) => {
     metric.reset();
     // A metric without labels would be 0, which is wrong if its component is not configured.
@@ -116,76 +116,50 @@ function registered(row: MetricRow, registry: Registry): (scrape: Scrape) => voi
   };
 }
 
-const part = "commands";
-
 /** Commands under way, what delays them, and their records. */
 const commandRows: readonly MetricRow[] = [
-  figureRow("gauge", "fleetgate_commands_in_flight", "Commands that have no outcome yet.", [part, "in_hand"]),
-  figureRow("gauge", "fleetgate_commands_queued", "Commands that wait behind another one of their robot.", [
-    part,
-    "waiting",
-  ]),
-  figureRow("counter", "fleetgate_commands_rate_limited_total", "Commands beyond the rate of their source.", [
-    part,
-    "rate_limited",
-  ]),
-  figureRow("gauge", "fleetgate_leases", "Leases of robots by stations.", [part, "leases"]),
-  figureRow("gauge", "fleetgate_holds", "Holds of users.", [part, "holds"]),
-  figureRow("gauge", "fleetgate_robots_held", "Robots with a hold of their own.", [part, "robots_held"]),
-  figureRow("gauge", "fleetgate_all_robots_held", "1 while a user holds all robots, otherwise 0.", [
-    part,
-    "all_robots_held",
-  ]),
-  figureRow("gauge", "fleetgate_permits_missing", "Permits of stations that are not given.", [
-    part,
-    "permits_missing",
-  ]),
+  ...figureRows("commands", {
+    fleetgate_commands_in_flight: ["in_hand", "Commands that have no outcome yet."],
+    fleetgate_commands_queued: ["waiting", "Commands that wait behind another one of their robot."],
+    fleetgate_commands_rate_limited_total: ["rate_limited", "Commands beyond the rate of their source."],
+    fleetgate_leases: ["leases", "Leases of robots by stations."],
+    fleetgate_holds: ["holds", "Holds of users."],
+    fleetgate_robots_held: ["robots_held", "Robots with a hold of their own."],
+    fleetgate_all_robots_held: ["all_robots_held", "1 while a user holds all robots, otherwise 0."],
+    fleetgate_permits_missing: ["permits_missing", "Permits of stations that are not given."],
+    fleetgate_foreign_missions_total: [
+      "foreign_missions",
+      "Missions that no command of this gateway has made.",
+    ],
+    fleetgate_journal_entries: ["journal_entries", "Commands of which the journal has a record."],
+  }),
   figureRow(
-    "counter",
-    "fleetgate_foreign_missions_total",
-    "Missions that no command of this gateway has made.",
-    [part, "foreign_missions"],
-  ),
-  figureRow("gauge", "fleetgate_journal_entries", "Commands of which the journal has a record.", [
-    part,
-    "journal_entries",
-  ]),
-  figureRow(
-    "counter",
     "fleetgate_store_records_total",
     "Records that were written to a store.",
-    [part, "journal_records", { store: "journal" }],
+    ["commands", "journal_records", { store: "journal" }],
     ["outbox", "store_records", { store: "outbox" }],
   ),
   figureRow(
-    "counter",
     "fleetgate_store_syncs_total",
     "Times that a store was synced to the disk.",
-    [part, "journal_syncs", { store: "journal" }],
+    ["commands", "journal_syncs", { store: "journal" }],
     ["outbox", "store_syncs", { store: "outbox" }],
   ),
   figureRow(
-    "counter",
     "fleetgate_store_failures_total",
     "Writes to a store that the disk refused.",
-    [part, "journal_failures", { store: "journal" }],
+    ["commands", "journal_failures", { store: "journal" }],
     ["outbox", "store_failures", { store: "outbox" }],
   ),
-  figureRow("counter", "fleetgate_audit_lines_total", "Lines of the audit log.", ["audit", "lines"]),
-  figureRow("counter", "fleetgate_audit_lines_lost_total", "Lines of the audit log that the disk refused.", [
-    "audit",
-    "lines_lost",
-  ]),
-  figureRow(
-    "counter",
-    "fleetgate_journald_lines_total",
-    "Lines of the audit log that were sent to journald.",
-    ["journald", "sent"],
-  ),
-  figureRow(
-    "counter",
-    "fleetgate_journald_lines_lost_total",
-    "Lines of the audit log that were not sent to journald, because too many waited.",
-    ["journald", "lost"],
-  ),
+  ...figureRows("audit", {
+    fleetgate_audit_lines_total: ["lines", "Lines of the audit log."],
+    fleetgate_audit_lines_lost_total: ["lines_lost", "Lines of the audit log that the disk refused."],
+  }),
+  ...figureRows("journald", {
+    fleetgate_journald_lines_total: ["sent", "Lines of the audit log that were sent to journald."],
+    fleetgate_journald_lines_lost_total: [
+      "lost",
+      "Lines of the audit log that were not sent to journald, because too many waited.",
+    ],
+  }),
 ];

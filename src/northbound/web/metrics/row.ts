@@ -17,9 +17,9 @@ export type Sample = readonly [labels: Labels, value: number];
 
 /** A metric whose values the gateway keeps anyway, and which are read at a scrape. */
 export interface MetricRow {
+  /** Of a counter it ends with `_total`, as Prometheus asks; the others are gauges. */
   readonly name: string;
   readonly help: string;
-  readonly type: "counter" | "gauge";
   readonly labels: readonly string[];
   /** Empty: the component is not configured, or the value is not known. */
   readonly read: (scrape: Scrape) => readonly Sample[];
@@ -28,15 +28,9 @@ export interface MetricRow {
 type FigureOf = readonly [part: string, figure: string, labels?: Labels];
 
 /** A metric with figures of the health as its values. */
-export function figureRow(
-  type: MetricRow["type"],
-  name: string,
-  help: string,
-  ...figures: readonly FigureOf[]
-): MetricRow {
+export function figureRow(name: string, help: string, ...figures: readonly FigureOf[]): MetricRow {
   const labels = Object.keys(figures[0]?.[2] ?? {});
   return {
-    type,
     name,
     help,
     labels,
@@ -46,6 +40,14 @@ export function figureRow(
         return value === undefined ? [] : [[of, value]];
       }),
   };
+}
+
+/** Metrics with a figure of one part as their value, by name. */
+export function figureRows(
+  part: string,
+  rows: Readonly<Record<string, readonly [figure: string, help: string]>>,
+): readonly MetricRow[] {
+  return Object.entries(rows).map(([name, [figure, help]]) => figureRow(name, help, [part, figure]));
 }
 
 /** The whole number of seconds since 1970. */
