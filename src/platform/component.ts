@@ -84,6 +84,14 @@ export function mergedHealth(runner: Health, link: Health): Health {
   };
 }
 
+/** The states of health. */
+export const worstFirst: readonly Health["state"][] = ["down", "starting", "degraded", "up"];
+
+/** The state of the worst part; without parts, nothing has started. */
+export function worstState(parts: readonly Health[]): Health["state"] {
+  return worstFirst.find((state) => parts.some((part) => part.state === state)) ?? "starting";
+}
+
 /**
  * The health of a daemon's components as it is published: the names of figures are in snake_case, like all
  * published names.

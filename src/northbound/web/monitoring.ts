@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { type Health, publishedHealth } from "../../platform/component.ts";
+import { type Health, publishedHealth, worstState } from "../../platform/component.ts";
 import type { Hang, Readiness } from "../../platform/liveness.ts";
 import { publicRoute } from "./access/session-routes.ts";
 import type { Metrics } from "./metrics/metrics.ts";
@@ -54,12 +54,9 @@ interface HealthReport {
   };
 }
 
-const worstFirst: readonly Health["state"][] = ["down", "starting", "degraded", "up"];
-
 /** The state of the gateway is that of its worst component. */
 function healthReport(components: Readonly<Record<string, Health>>): HealthReport {
-  const states = new Set(Object.values(components).map((part) => part.state));
-  const state = worstFirst.find((candidate) => states.has(candidate)) ?? "starting";
+  const state = worstState(Object.values(components));
   return {
     ok: state === "up" || state === "degraded",
     body: { state, components: publishedHealth(components) },

@@ -7,7 +7,7 @@ import { type Quality, qualities } from "../../domain/observed.ts";
 import { alarmOf } from "../../models/alarm.ts";
 import { clusterPlaceOf } from "../../models/cluster.ts";
 import { isoTime, timeText } from "../../models/json-text.ts";
-import { type Health, publishedHealth } from "../../platform/component.ts";
+import { type Health, publishedHealth, worstFirst, worstState } from "../../platform/component.ts";
 import type { FloorOptions } from "./options.ts";
 
 /** The inputs of the status of the gateway. None waits long for the disk. */
@@ -43,8 +43,6 @@ const MOST_ROBOTS = 200;
 const MOST_CLIENTS = 50;
 /** How many robots a sentence names. */
 const MOST_NAMED = 5;
-
-const worstFirst: readonly Health["state"][] = ["down", "starting", "degraded", "up"];
 
 /** The body of `GET /api/v1/status`. */
 export function statusReport(facts: StatusFacts, nowMs: number): Readonly<Record<string, unknown>> {
@@ -96,7 +94,7 @@ function verdict(facts: StatusFacts): { readonly state: Health["state"]; readonl
     );
   const counted = alarms.filter((alarm) => alarm.isActive && alarmPriority(alarm.severity) !== "low");
   const problems = [...ofParts, ...alarmProblem(counted), ...robotProblem(facts)];
-  const worst = worstFirst.find((state) => parts.some(([, part]) => part.state === state)) ?? "starting";
+  const worst = worstState(Object.values(health));
   return { state: worst === "up" && problems.length > 0 ? "degraded" : worst, problems };
 }
 

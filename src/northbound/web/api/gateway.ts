@@ -49,7 +49,6 @@ export const problem = z.strictObject({
   retry_safe: z.boolean().optional(),
 });
 
-export type PartState = ViewOf<typeof partState>;
 export type Health = ViewOf<typeof health>;
 export type Problem = ViewOf<typeof problem>;
 

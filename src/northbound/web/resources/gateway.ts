@@ -8,15 +8,13 @@ import { alarmOf } from "../../../models/alarm.ts";
 import { clusterPlaceOf } from "../../../models/cluster.ts";
 import { isoTime, timeText } from "../../../models/json-text.ts";
 import type { Clock } from "../../../platform/clock.ts";
-import { type Health, publishedHealth } from "../../../platform/component.ts";
-import type { Connection, Connections, Expiry, Health as HealthJson, PartState } from "../api/gateway.ts";
+import { type Health, publishedHealth, worstState } from "../../../platform/component.ts";
+import type { Connection, Connections, Expiry, Health as HealthJson } from "../api/gateway.ts";
 import type { Floor } from "../floor/floor.ts";
 import { sendProblem } from "../problem.ts";
 import { type GatewayCondition, type GatewayIdentity, linkNames, queuesOf } from "../status-report.ts";
 import type { Ticks } from "../stream/ticks.ts";
 import { type Query, reverseOrderKey, sendPage, unknownParameter } from "./list-page.ts";
-
-const worstFirst: readonly PartState[] = ["down", "starting", "degraded", "up"];
 
 /** `GET /api/v1/health`: the state of every component. */
 export function addGatewayHealthRoutes(
@@ -33,16 +31,15 @@ export function addGatewayHealthRoutes(
   });
 
   server.get("/api/v1/health", async (_request, reply) => {
-    const found = Object.entries(publishedHealth(health()));
-    const state = worstFirst.find((each) => found.some(([, part]) => part.state === each)) ?? "starting";
+    const parts = publishedHealth(health());
     const answer: HealthJson = {
-      state,
+      state: worstState(Object.values(parts)),
       at: timeText(clock.nowMs()),
       gateway_id: gatewayId,
       version,
       session_id: sessionId,
       started_at: timeText(startedAtMs),
-      parts: Object.fromEntries(found.map(([name, part]) => [name, partOf(name, part)])),
+      parts: Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, partOf(name, part)])),
     };
     return reply.send(answer);
   });
