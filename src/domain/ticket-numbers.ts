@@ -168,10 +168,6 @@ function randomNumber(state: TicketState, random: number): number {
 /** Of a configuration: numbers of members do not meet. */
 const MOST_MEMBERS = 3;
 
-export function mayStart(number: number): boolean {
-  return number > 0 && number < FIRST_WITHOUT_DISK;
-}
-
 /** The number that a slot shows on a member that does not lead. `member` counts from 0. */
 export function stopOnlyNumber(member: number, issued: number): number {
   return FIRST_WITHOUT_DISK + (issued % (FIRST_WITHOUT_DISK / (MOST_MEMBERS + 1))) * MOST_MEMBERS + member;
