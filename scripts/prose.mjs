@@ -1,14 +1,14 @@
 // Holds what people read to its measures: lines of at most 110 characters in Markdown and in comments, and
 // sentences of at most 30 words in Markdown, the changelog aside. What these files cite, and those of the
-// configuration and the packaging, must be in the repository. --fix wraps the lines first. With names of
-// files it checks these alone.
+// configuration and the packaging, must be in the repository. --fix wraps the lines of Markdown first. With
+// names of files it checks these alone.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { TextlintKernel } from "@textlint/kernel";
 import markdownModule from "@textlint/textlint-plugin-markdown";
 import { citationProblems } from "./citations.mjs";
 import { sentenceLength } from "./sentence-length.mjs";
-import { WIDTH, withoutAddresses, wrapComments, wrapMarkdown } from "./wrap.mjs";
+import { WIDTH, withoutAddresses, wrapMarkdown } from "./wrap.mjs";
 
 const markdown = markdownModule.default;
 const kernel = new TextlintKernel();
@@ -40,9 +40,9 @@ function filesUnder(folder) {
 }
 
 function fix(path) {
-  if (!isProse.test(path)) return;
+  if (extname(path) !== ".md") return;
   const text = readFileSync(path, "utf8");
-  const wrapped = extname(path) === ".md" ? wrapMarkdown(text) : wrapComments(text);
+  const wrapped = wrapMarkdown(text);
   if (wrapped !== text) writeFileSync(path, wrapped);
 }
 

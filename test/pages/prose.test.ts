@@ -83,15 +83,7 @@ const fixed = {
     `- ${wide} \`a b\` end.\n- short\n\n| ${wide} |\n|---|\n`,
     `- ${"x".repeat(55)}\n  ${"y".repeat(55)} \`a b\` end.\n- short\n\n| ${wide} |\n|---|\n`,
   ],
-  "block.ts": [
-    `/** ${wide} */\nconst a = 1; // ${wide}\n`,
-    `/**\n * ${"x".repeat(55)}\n * ${"y".repeat(55)}\n */\n// ${"x".repeat(55)}\n// ${"y".repeat(55)}\nconst a = 1;\n`,
-  ],
-  "tags.ts": [
-    `  /**\n   * ${wide}\n   * second\n   *\n   * @param a ${"z".repeat(9)}\n   */\n`,
-    `  /**\n   * ${"x".repeat(55)}\n   * ${"y".repeat(55)} second\n   *\n   * @param a ${"z".repeat(9)}\n   */\n`,
-  ],
-  "code.ts": [`const text = "${wide}";\n`, `const text = "${wide}";\n`],
+  "code.md": [`    ${wide}\n`, `    ${wide}\n`],
 } as const;
 
 it("wraps what is too wide with --fix, and nothing else", () => {
