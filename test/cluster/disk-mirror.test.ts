@@ -40,6 +40,7 @@ async function open(store: Store | null, writes = Number.POSITIVE_INFINITY) {
   const losses: string[] = [];
   const lost = ({ reason }: { readonly reason: string }) => void losses.push(reason);
   const kept: KeyedStore[] = [];
+  const underWay = new Set<Promise<unknown>>();
   const openRecords = (path: string, format: StoreFormat): KeyedStore => {
     const records = openKeptStore(path, format);
     kept.push(records);
@@ -48,7 +49,10 @@ async function open(store: Store | null, writes = Number.POSITIVE_INFINITY) {
       ...records,
       write(changes) {
         left -= 1;
-        return left < 0 ? new Promise(() => {}) : records.write(changes);
+        if (left < 0) return new Promise(() => {});
+        const written = records.write(changes);
+        underWay.add(written);
+        return written.finally(() => underWay.delete(written));
       },
     };
   };
@@ -65,7 +69,10 @@ async function open(store: Store | null, writes = Number.POSITIVE_INFINITY) {
   mirror.subscribe((key, entry) => void told.push(`${key} ${entry?.value ?? "-"}`));
   const ending = new AbortController();
   mirror.start(ending.signal);
-  await settle(clock);
+  for (let times = 0; times < 20; times += 1) {
+    await clock.settle(100);
+    await Promise.allSettled(underWay);
+  }
   return {
     ...{ mirror, clock, told, losses },
     async close() {
@@ -77,14 +84,6 @@ async function open(store: Store | null, writes = Number.POSITIVE_INFINITY) {
       for (const records of kept) await records.close();
     },
   };
-}
-
-/** The disk is a real one. */
-async function settle(clock: ReturnType<typeof createManualClock>): Promise<void> {
-  for (let times = 0; times < 20; times += 1) {
-    await clock.settle(100);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }
 
 async function run(store: Store | null) {
