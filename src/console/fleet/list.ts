@@ -43,7 +43,7 @@ export const exceptions: Readonly<Record<ExceptionName, (listed: ListedRobot) =>
   offline: ({ known: { robot } }) => robot.quality === "offline" || robot.quality === "lost",
   low: ({ known: { robot } }) => {
     const percent = robot.battery?.state?.battery_state.charge_percent;
-    return percent !== undefined && percent < LOW_PERCENT;
+    return percent !== undefined && percent <= LOW_PERCENT;
   },
   idle: ({ known: { robot } }) => {
     const current = robot.mission?.state?.current_mission;

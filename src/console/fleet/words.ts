@@ -39,15 +39,17 @@ export function wordOf(robot: Robot, isSilent = false): RobotWord {
   if (robot.out_of_service) return { word: say("reason.outOfService"), emphasis: "normal" };
   const active = robot.alarms.filter((alarm) => alarm.active);
   const [first] = active;
+  const unlessSilent = (text: string) => (isSilent ? say("reason.last", { word: text }) : text);
   if (first !== undefined && (first.priority === "urgent" || first.priority === "high")) {
-    return { word: word(first.code), emphasis: "alarm" };
+    return { word: unlessSilent(word(first.code)), emphasis: "alarm" };
   }
   if (robot.quality !== "good") return { word: word(robot.quality), emphasis: "abnormal" };
   const { reason } = robot.idle;
   const emphasis = reasonEmphasis[reason];
-  if (emphasis === "normal" && first !== undefined) return { word: word(first.code), emphasis: "abnormal" };
+  if (emphasis === "normal" && first !== undefined)
+    return { word: unlessSilent(word(first.code)), emphasis: "abnormal" };
   const shown = say(`reason.${reason}`);
-  return { word: isSilent && reason !== "UNKNOWN" ? say("reason.last", { word: shown }) : shown, emphasis };
+  return { word: reason === "UNKNOWN" ? shown : unlessSilent(shown), emphasis };
 }
 
 /** Why it stands, as a sentence without its end; empty: it moves. The gateway's own is English. */
