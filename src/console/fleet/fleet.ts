@@ -41,8 +41,6 @@ export interface Fleet {
   readonly isFleetLinkUp: boolean;
   /** Received commands by key, the newest last. */
   readonly commands: ReadonlyMap<string, Command>;
-  /** Commands received lately, the newest last. */
-  readonly recent: ReadonlyArray<{ readonly command: Command; readonly receivedAt: Moment }>;
 }
 
 /** When and how late a message was received, and how marks may move. */
@@ -53,7 +51,6 @@ export interface Reception {
 }
 
 export const MOST_COMMANDS = 500;
-const MOST_RECENT = 100;
 
 /** The fleet at the beginning of a snapshot, still without its robots. */
 export function begun(snapshot: Snapshot): Fleet {
@@ -73,7 +70,6 @@ export function begun(snapshot: Snapshot): Fleet {
     list: null,
     isFleetLinkUp: false,
     commands: new Map(),
-    recent: [],
   };
 }
 
@@ -137,10 +133,6 @@ export function changed(fleet: Fleet, change: Change, reception: Reception): Fle
     alarms: change.alarms ?? fleet.alarms,
     hold: change.hold ?? fleet.hold,
     commands: withCommands(fleet.commands, change.commands),
-    recent: [
-      ...fleet.recent,
-      ...(change.commands ?? []).map((command) => ({ command, receivedAt: reception.now })),
-    ].slice(-MOST_RECENT),
   };
 }
 

@@ -5,9 +5,10 @@ import { robotAddress } from "../route.ts";
 import { alarmTexts, say, word } from "../texts/texts.ts";
 import { Commanding } from "./commanding.tsx";
 import { usePage } from "./context.ts";
+import { FirstLine } from "./first-line.tsx";
 import type { Press } from "./go-to.tsx";
 import { Icon, Link, Word } from "./parts.tsx";
-import { firstText, MainFacts } from "./robot-facts.tsx";
+import { MainFacts } from "./robot-facts.tsx";
 import { takeFocus } from "./take-focus.ts";
 
 /** The robot that is chosen on the floor: why it stands, what it has to do, and what can be done. */
@@ -44,7 +45,7 @@ export function ChosenRobot(props: {
           </button>
         </span>
       </div>
-      <p class="first">{firstText(known, silence, store.now.value)}</p>
+      <FirstLine known={known} />
       <MainFacts known={known} silence={silence} />
       {active.map((alarm) => (
         <div key={alarm.id} class={`alert ${alarmEmphasis(alarm)}`}>

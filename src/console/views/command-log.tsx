@@ -37,8 +37,12 @@ export function CommandLog(props: {
   );
 }
 
-/** The commands in the gateway's memory, with those that the stream has brought since. */
-export function useCommands() {
+/**
+ * The commands in the gateway's memory, with those that the stream has brought since.
+ *
+ * @param robotId reads those of this robot alone; it must stay the same as long as the view is there
+ */
+export function useCommands(robotId?: string) {
   const { store } = usePage();
   const read = useSignal<readonly Command[]>([]);
   const problem = useSignal("");
@@ -48,7 +52,8 @@ export function useCommands() {
     // Read again when another run of the gateway answers.
     if (session.value === "") return;
     const over = new AbortController();
-    void get<Commands>(`/commands?limit=${MOST_COMMANDS}`, over.signal).then((answer) => {
+    const ofRobot = robotId === undefined ? "" : `&robot=${encodeURIComponent(robotId)}`;
+    void get<Commands>(`/commands?limit=${MOST_COMMANDS}${ofRobot}`, over.signal).then((answer) => {
       if (over.signal.aborted) return;
       problem.value = "problem" in answer ? answer.problem : "";
       if ("value" in answer) read.value = [...answer.value.commands].reverse();

@@ -68,11 +68,15 @@ export function Ago({ iso }: { readonly iso: string | null }) {
   );
 }
 
-/** Null: the gateway's clock is not known. */
-function ageOf({ clock, now }: Store, iso: string): string | null {
+function ageOf(store: Store, iso: string): string | null {
+  const nowMs = gatewayNowMs(store);
+  return nowMs === null ? null : agoText(nowMs - Date.parse(iso));
+}
+
+/** The gateway's clock now; null: it is not known. */
+export function gatewayNowMs({ clock, now }: Pick<Store, "clock" | "now">): number | null {
   const { value: heard } = clock;
-  if (heard === null) return null;
-  return agoText(heard.atMs + elapsedMs(heard.heardAt, now.value) - Date.parse(iso));
+  return heard === null ? null : heard.atMs + elapsedMs(heard.heardAt, now.value);
 }
 
 /** The time zone of all times of the page. */

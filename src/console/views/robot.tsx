@@ -8,9 +8,10 @@ import { AlarmList } from "./alarms.tsx";
 import { CommandLog } from "./command-log.tsx";
 import { Commanding } from "./commanding.tsx";
 import { usePage } from "./context.ts";
+import { FirstLine } from "./first-line.tsx";
 import { viewLater } from "./later.tsx";
 import { Card, Empty, Link, Says, ShortId, Table, Time, Word } from "./parts.tsx";
-import { Facts, firstText } from "./robot-facts.tsx";
+import { Facts } from "./robot-facts.tsx";
 
 const MOST_SHOWN = 20;
 
@@ -74,7 +75,7 @@ export function Robot({ robotId }: { readonly robotId: string }) {
       <h1>
         {robot.robot_id} <Word {...wordOf(robot, silence !== null)} />
       </h1>
-      <p class="first">{firstText(known, silence, now)}</p>
+      <FirstLine known={known} />
       <div class="columns">
         <div class="card">
           <Commanding known={known} />

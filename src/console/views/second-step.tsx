@@ -4,17 +4,17 @@ import type { Command } from "../../northbound/web/api/command.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import { basisOf } from "../commanding/actions.ts";
 import { operationText, sourceText } from "../fleet/command-words.ts";
-import { commandKey, type Fleet } from "../fleet/fleet.ts";
 import type { MapStore } from "../fleet/maps.ts";
 import { say } from "../texts/texts.ts";
 import { ageMs, agoText, elapsedMs, type Moment } from "../trust/time-text.ts";
+import { useCommands } from "./command-log.tsx";
 import { usePage } from "./context.ts";
-import { Says } from "./parts.tsx";
+import { gatewayNowMs, Says } from "./parts.tsx";
 import { takeFocus } from "./take-focus.ts";
 
 /** A second step lapses after this time. */
 const LAPSE_MS = 15_000;
-/** How recent the commands of others are that the second step names. */
+/** How recent the commands are that the second step names. */
 const RECENT_MS = 120_000;
 /** Of them. */
 const MOST_NAMED = 5;
@@ -108,9 +108,7 @@ function SecondStep(props: {
   const { intent } = step;
   const named = intent.concerns ?? robot?.robot_id;
   const leftMs = LAPSE_MS - elapsedMs(step.at, store.now.value);
-  const fleet = store.fleet.value;
   const silence = store.silence.value;
-  const others = robot === null ? [] : recentOf(robot.robot_id, fleet?.recent ?? [], store.now.value);
   const ofRobot = named === undefined ? intent.label : say("step.of", { label: intent.label, what: named });
   const shown = {
     title: <strong>{intent.title ?? ofRobot}</strong>,
@@ -144,15 +142,7 @@ function SecondStep(props: {
         )}
       </p>
       {robot !== null && <p>{robot.lease === null ? say("step.noLease") : leaseText(robot.lease)}</p>}
-      {others.length > 0 && (
-        <p>
-          {say("step.recent", {
-            commands: others
-              .map((each) => say("step.recentBy", { command: operationText(each), source: sourceText(each) }))
-              .join(", "),
-          })}
-        </p>
-      )}
+      {robot !== null && <Recent key={robot.robot_id} robotId={robot.robot_id} />}
       {intent.request !== undefined && <p class="id">{intent.request}</p>}
       <div class="line-up">
         <button type="button" class="primary" onKeyDown={refuseEnter} onClick={send}>
@@ -197,12 +187,23 @@ function whereText(robot: Robot | null, maps: MapStore): string {
     : say("step.at", { place: maps.nameOf(place.map_id, place.point) });
 }
 
-function recentOf(robotId: string, received: Fleet["recent"], now: Moment): readonly Command[] {
-  const recent = received.filter(
-    ({ command, receivedAt }) => command.robot_id === robotId && elapsedMs(receivedAt, now) < RECENT_MS,
+/** What anybody has sent to a robot lately, also before the page was opened. */
+function Recent({ robotId }: { readonly robotId: string }) {
+  const { store } = usePage();
+  const { remembered, problem } = useCommands(robotId);
+  const nowMs = gatewayNowMs(store) ?? 0;
+  const isRecent = ({ robot_id: id, accepted_at: at, final_at: end }: Command) =>
+    id === robotId && nowMs - Date.parse(at ?? end ?? "") < RECENT_MS;
+  const recent = [...remembered.values()].filter(isRecent).slice(-MOST_NAMED);
+  const commands = recent.map((each) =>
+    say("step.recentBy", { command: operationText(each), source: sourceText(each) }),
   );
-  const newest = new Map(recent.map(({ command }) => [commandKey(command), command]));
-  return [...newest.values()].slice(-MOST_NAMED);
+  return (
+    <>
+      {problem !== "" && <p class="warning">{say("log.problem", { problem })}</p>}
+      {commands.length > 0 && <p>{say("step.recent", { commands: commands.join(", ") })}</p>}
+    </>
+  );
 }
 
 /** So long a notice stays at least. */

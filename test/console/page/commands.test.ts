@@ -145,3 +145,38 @@ describePages("the log of commands", (pages) => {
     expect(new URL(page.url()).pathname).toBe("/robots/cart-1");
   });
 });
+
+describePages("a paused robot", (pages) => {
+  const ofMission = (number: number, user: string, missionCommand: string) =>
+    command(number, {
+      user,
+      operation: "UpdateMission",
+      request: JSON.stringify({
+        missionCommand: { command: missionCommand, missionId: "m1" },
+        robotId: "cart-1",
+      }),
+      accepted_at: new Date().toISOString(),
+    });
+  const idle = {
+    reason: "PAUSED",
+    text: "its mission is paused",
+    since: at,
+    for_ms: 0,
+    not_ready: false,
+  } as const;
+  const robots = [standingRobot("cart-1", { idle, mission: oneMission({ state: "STATE_PAUSED" }) })];
+
+  it("names who paused it before the page was opened, also in the second step, or sends one to look", async () => {
+    const prepare = (gateway: FakeGateway) => {
+      gateway.commands = [ofMission(4, "bert", "COMMAND_PAUSE")];
+    };
+    const { page, gateway } = await pages.open("/robots/cart-1", { robots, prepare });
+    await page
+      .getByText(/its mission is paused\. By the log: paused by web:bert, /)
+      .waitFor({ timeout: 5_000 });
+    await page.getByRole("button", { name: "Resume mission…" }).click();
+    await page.getByText(/In the last two minutes: UpdateMission.* by web:bert\./).waitFor();
+    gateway.send("change", { at, commands: [ofMission(5, "anna", "COMMAND_RESUME")] });
+    await page.getByText(/The log has no pause of it: .* Go and look\./).waitFor();
+  });
+});

@@ -201,7 +201,7 @@ describePages("a command by a form", (pages) => {
           request: "{}",
           on_behalf_of: null,
           stage: "sent",
-          accepted_at: at,
+          accepted_at: new Date().toISOString(),
           sent_at: at,
           final_at: null,
           age_ms: 0,

@@ -125,6 +125,9 @@ export const robot = {
   "robot.quality": "Güte",
   "robot.noteOf": " ({quality})",
   "robot.noteOfBoth": " ({quality}, {listed})",
+  "first.pausedBy": "Laut Protokoll pausiert von {source}, {time}.",
+  "first.pausedElsewhere":
+    "Das Protokoll kennt keine Pause: Er wurde am Roboter, von einem anderen Programm oder früher pausiert. Hingehen und nachsehen.",
   "first.silent": "Keine Online-Liste seit {age}. Zuletzt: {text}",
   "first.moves": "Fährt seit {time}.",
   "first.notKnown": "Unbekannt seit {time}: {why}.",

@@ -124,6 +124,9 @@ export const robot = {
   "robot.quality": "Quality",
   "robot.noteOf": " ({quality})",
   "robot.noteOfBoth": " ({quality}, {listed})",
+  "first.pausedBy": "By the log: paused by {source}, {time}.",
+  "first.pausedElsewhere":
+    "The log has no pause of it: it was paused at the robot, by another program, or earlier. Go and look.",
   "first.silent": "No online list for {age}. Last: {text}",
   "first.moves": "Moves since {time}.",
   "first.notKnown": "Not known since {time}: {why}.",
