@@ -119,9 +119,9 @@ export const commanding = {
   "asked.waitsForSession": "noch nicht gesendet: wartet auf die Sitzung zum Flottendienst",
   "asked.late": "nicht bekannt, ob gesendet, und nicht erneut gesendet: {problem}",
   "asked.lost":
-    "nicht bekannt, ob gesendet: Das Protokoll des Gateways hat ihn nicht. Sehen Sie nach dem Roboter, und senden Sie erneut, wenn es sein muss",
+    "nicht bekannt, ob gesendet: Das Protokoll des Gateways hat ihn nicht. Sehen Sie nach dem Roboter, und senden Sie neu, wenn er nichts getan hat",
   "asked.lostTaken":
-    "nicht bekannt, was daraus wurde: Das Protokoll des Gateways hat ihn nicht. Sehen Sie nach dem Roboter, und senden Sie erneut, wenn es sein muss",
+    "nicht bekannt, was daraus wurde: Das Protokoll des Gateways hat ihn nicht. Sehen Sie nach dem Roboter, und senden Sie neu, wenn er nichts getan hat",
   "asked.final": "{outcome}: {message}",
   "asked.refused": "nicht angenommen: {reason}",
   "asked.again": "{problem}; diese Seite fragt eine Minute lang erneut",

@@ -116,9 +116,9 @@ export const commanding = {
   "asked.waitsForSession": "not sent yet: it waits for the session to the fleet service",
   "asked.late": "not known whether it was sent, and not asked for again: {problem}",
   "asked.lost":
-    "not known whether it was sent: the gateway's log does not have it. Look at the robot, and ask again if it must be",
+    "not known whether it was sent: the gateway's log does not have it. Look at the robot, and send anew if it did not act",
   "asked.lostTaken":
-    "not known what became of it: the gateway's log does not have it. Look at the robot, and ask again if it must be",
+    "not known what became of it: the gateway's log does not have it. Look at the robot, and send anew if it did not act",
   "asked.final": "{outcome}: {message}",
   "asked.refused": "not taken: {reason}",
   "asked.again": "{problem}; this page asks again for a minute",
