@@ -27,6 +27,7 @@ import {
   boot,
   bootPrograms,
   layDebian,
+  layForKills,
   layForUpgrades,
   makeNextVersions,
   ownRelease,
@@ -49,6 +50,7 @@ if (!mayBoot) process.stderr.write("the package is not made and booted here: CI=
 const work = mkdtempSync(join(tmpdir(), "fleetgate-boot-"));
 const root = join(work, "root");
 const upgradesRoot = join(work, "upgrades");
+const killsRoot = join(work, "kills");
 const trixie = join(work, "trixie");
 const unpacked = join(work, "next");
 afterAll(() => rmSync(work, { recursive: true, force: true }));
@@ -131,6 +133,7 @@ describe.runIf(mayBoot)("the package", () => {
   let deb = "";
   let booted: Booted;
   let upgraded: Booted;
+  let killed: Booted;
   let upgradedOnTrixie: Booted;
   let lintianSaid = "";
   let image: Image;
@@ -150,7 +153,7 @@ describe.runIf(mayBoot)("the package", () => {
       layArm64(arm64),
     ]);
     deb = made?.find((path) => path.endsWith(".deb")) ?? "";
-    await run("cp", ["-a", root, upgradesRoot]);
+    for (const copy of [upgradesRoot, killsRoot]) await run("cp", ["-a", root, copy]);
     for (const path of made ?? []) copyFileSync(path, join(root, "boot-test", basename(path)));
     const tarball = made?.find((path) => path.endsWith(".tar.gz")) ?? "";
     const [next, its] = await Promise.all([
@@ -162,20 +165,27 @@ describe.runIf(mayBoot)("the package", () => {
     const versions = [deb, ...next];
     layForUpgrades(upgradesRoot, versions, null);
     layForUpgrades(trixie, versions, stepsOnTrixie);
+    layForKills(killsRoot, deb);
     const onArm64 = join(work, "on-arm64");
     mkdirSync(onArm64);
-    // Two at a time: the upgrades measure how long nobody answers.
-    const bootedInTurn = boot(root).then(async (first) => {
+    // The upgrades measure how long nobody answers, so they do not run beside each other.
+    const upgradedInTurn = boot(upgradesRoot).then(async (first) => {
       upgradedOnTrixie = await boot(trixie);
       return first;
     });
-    [booted, upgraded, lintianSaid, saidOnArm64] = await Promise.all([
-      bootedInTurn,
-      boot(upgradesRoot),
+    [booted, upgraded, killed, lintianSaid, saidOnArm64] = await Promise.all([
+      boot(root),
+      upgradedInTurn,
+      boot(killsRoot),
       lintian(deb),
       startOnArm64(onArm64, arm64, debForArm()).catch(String),
     ]);
-    const all = Object.entries({ installed: booted, upgraded, "upgraded, Debian 13": upgradedOnTrixie });
+    const all = Object.entries({
+      installed: booted,
+      upgraded,
+      killed,
+      "upgraded, Debian 13": upgradedOnTrixie,
+    });
     for (const [what, { figures }] of all) process.stderr.write(`${what}:\n${figures}`);
   });
   afterAll(() => image?.remove());
@@ -227,6 +237,7 @@ describe.runIf(mayBoot)("the package", () => {
   };
   test.each(stepsOf("in-container.sh"))("on a booted Debian: %s", (name) => passed(name, booted));
   test.each(stepsOf("upgrades.sh"))("upgrades on a booted Debian: %s", (name) => passed(name, upgraded));
+  test.each(stepsOf("killed-upgrades.sh"))("killed on a booted Debian: %s", (name) => passed(name, killed));
   test.each(stepsOnTrixie)("upgrades on a booted Debian 13: %s", (name) => passed(name, upgradedOnTrixie));
 
   test("init makes a configuration in a container", async () => {

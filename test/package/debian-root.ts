@@ -86,8 +86,16 @@ export function layForUpgrades(
   const folder = join(root, "boot-test");
   for (const path of packages) cpSync(path, join(folder, basename(path)));
   if (only !== null) writeFileSync(join(folder, "only"), `${only.join("\n")}\n`);
-  for (const name of ["small-node.sh", "outage.mjs"]) cpSync(join("test/package", name), join(folder, name));
+  cpSync("test/package/outage.mjs", join(folder, "outage.mjs"));
   cpSync("test/package/upgrades.sh", join(folder, "in-container.sh"));
+}
+
+/** Makes a laid Debian run the script that kills the scripts of the package. */
+export function layForKills(root: string, deb: string): void {
+  const folder = join(root, "boot-test");
+  cpSync(deb, join(folder, basename(deb)));
+  cpSync("test/package/small-node.sh", join(folder, "small-node.sh"));
+  cpSync("test/package/killed-upgrades.sh", join(folder, "in-container.sh"));
   mkdirSync(join(folder, "kill"));
   for (const name of ["cp", "ln", "mkdir", "mv", "rm", "sync", "systemctl"])
     cpSync("test/package/kill-at.sh", join(folder, "kill", name));

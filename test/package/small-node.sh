@@ -1,9 +1,9 @@
 #!/bin/bash
-# In the place of Node.js and the program, in the small packages of upgrades.sh: it lives, and notes whether it would
+# In the place of Node.js and the program, in the small packages of killed-upgrades.sh: it lives, and notes whether it would
 # let commands in.
 while [ "${1##*/}" != main.js ]; do shift; done
 version=$(cat "$1")
-# In one step: upgrades.sh reads it at any moment, also just after READY=1.
+# In one step: killed-upgrades.sh reads it at any moment, also just after READY=1.
 note() {
     echo "$version $1" >"$STATE_DIRECTORY/running.part"
     mv "$STATE_DIRECTORY/running.part" "$STATE_DIRECTORY/running"

@@ -42,6 +42,15 @@ healthy() { [ "$(state)" = active ] && curl -sf -o /dev/null http://localhost:80
 refuses() { if "$@"; then return 1; fi; }
 another_pid() { [ "$(state)" = active ] && [ "$(main_pid)" != "$1" ]; }
 
+# As apt does it when nobody is there.
+unattended_install() { sudo dpkg -i "$1" </dev/null; }
+is_installed() { [ "$(dpkg-query --showformat='${db:Status-Abbrev}' --show fleetgate)" = "ii " ]; }
+# No trace of a trial, one version kept, and that is the one that dpkg has.
+is_committed() {
+    [ ! -e /run/fleetgate-upgrade ] && [ "$(ls /usr/lib/fleetgate-versions | wc -l)" = 2 ] &&
+        cmp /usr/lib/fleetgate-versions/current/dist/main.js /usr/lib/fleetgate/dist/main.js && is_installed
+}
+
 # The simulated fleet service, which is no part of the package.
 start_simulator() {
     cp -al /usr/lib/fleetgate simulator-program
