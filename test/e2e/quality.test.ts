@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
+import { type E2eHarness, openIdleHarness } from "./e2e-harness.ts";
 import type { Shown } from "./plc.ts";
 
 /** Times at which a loss shows within a test, and long enough for a loaded machine to see each step. */
@@ -7,7 +7,7 @@ const quality = { streamSilenceMs: 1_500, resyncMs: 1_500, holdMs: 2_000 };
 let harness: E2eHarness;
 
 beforeAll(async () => {
-  harness = await openE2eHarness({}, { quality });
+  harness = await openIdleHarness(3, {}, { quality });
 });
 afterAll(() => harness.close());
 
