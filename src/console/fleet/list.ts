@@ -27,7 +27,7 @@ export interface Listing {
   readonly robots: readonly ListedRobot[];
   /** The ids by name: the same list while there are the same robots. */
   readonly names: readonly string[];
-  /** How many have the quality good. */
+  /** How many have the quality good, and need no look. */
   readonly good: number;
   /** How many need a look. */
   readonly unusual: number;
@@ -78,7 +78,7 @@ export function createLister(): (fleet: Fleet, isSilent: boolean) => Listing {
       const more = listed.shown.emphasis === "normal" ? 0 : 1;
       byRank[ranks[listed.shown.emphasis]]?.push(listed);
       unusual += more;
-      if (robot.quality === "good") good += 1;
+      if (robot.quality === "good" && more === 0) good += 1;
       for (const each of exceptionNames) if (exceptions[each](listed)) counts[each] += 1;
       if (robot.place === null) continue;
       const hall = halls.get(robot.place.map_id) ?? emptyHall;

@@ -1,9 +1,6 @@
-import type { AlarmView } from "../../models/alarm.ts";
 import type { GoalView, MissionView } from "../../models/robot.ts";
 import type { Expiry } from "../../northbound/web/api/gateway.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
-import type { SessionFacts } from "../../northbound/web/api/session.ts";
-import type { ListedAlarms } from "../../northbound/web/api/stream.ts";
 import type { Tag } from "../../northbound/web/api/tag.ts";
 import type { Emphasis } from "../floor/scene.ts";
 import type { TagFilter } from "../route.ts";
@@ -122,62 +119,6 @@ export function currentGoalText({ mission }: Robot): string {
     ? say("mission.last", { state: codeWord(current.state, "STATE_"), goal: named })
     : say("mission.to", { goal: named });
   return doubted(shown, mission.quality);
-}
-
-/** The state of an alarm: whether it is active, and whether somebody has acknowledged it. */
-export function alarmState({ active, acknowledged_by: by }: AlarmView): string {
-  if (by === null) return say(active ? "alarms.activeOpen" : "alarms.returnedOpen");
-  return say(active ? "alarms.activeSeen" : "alarms.returnedSeen");
-}
-
-/**
- * Why this user may not acknowledge an alarm: only operators of its robot may, or of all robots if it
- * concerns none.
- */
-export function whyNotAcknowledged(
-  { robot_id: robotId }: AlarmView,
-  { role, robots }: Pick<SessionFacts, "role" | "robots">,
-): string | null {
-  if (role === "observer") return say("alarms.onlyOperators");
-  if (robots === null) return null;
-  if (robotId === undefined) return say("alarms.onlyOfAll");
-  return robots.includes(robotId) ? null : say("alarms.onlyOfRobot");
-}
-
-/**
- * How many alarms nobody has acknowledged. Of those that are not listed nothing else is known, so they count.
- */
-export function needsSomebody({ count, alarms }: ListedAlarms): number {
-  return count - alarms.filter(({ acknowledged_by: by }) => by !== null).length;
-}
-
-/** Colour is for what stands: an alarm that has returned only waits to be seen. */
-export function alarmEmphasis({ active, priority }: AlarmView): Emphasis {
-  if (!active) return "normal";
-  return priority === "urgent" || priority === "high" ? "alarm" : "abnormal";
-}
-
-/** How many alarms are in each state, in words. */
-export function alarmCounts(alarms: readonly AlarmView[]): string {
-  const count = (has: (alarm: AlarmView) => boolean) => alarms.filter(has).length;
-  return say("alarms.counts", {
-    open: count((alarm) => alarm.acknowledged_by === null),
-    seen: count((alarm) => alarm.acknowledged_by !== null),
-    returned: count((alarm) => !alarm.active),
-  });
-}
-
-/**
- * How many robots a lost link concerns; empty for any other alarm. Their own alarms rest meanwhile, so that
- * it is one alarm.
- */
-export function concernedText(
-  { code, active }: AlarmView,
-  robots: readonly Pick<Robot, "quality">[],
-): string {
-  if (code !== "FLEET_LINK_DOWN" || !active) return "";
-  const concerned = robots.filter(({ quality }) => quality !== "good").length;
-  return say("alarms.concerned", { concerned, all: robots.length });
 }
 
 /** The figures of a queue in words, without those that are 0. */

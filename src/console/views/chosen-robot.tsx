@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { alarmEmphasis } from "../fleet/alarms.ts";
 import type { KnownRobot } from "../fleet/fleet.ts";
-import { alarmEmphasis, wordOf } from "../fleet/words.ts";
+import { wordOf } from "../fleet/words.ts";
 import { robotAddress } from "../route.ts";
 import { alarmTexts, say, word } from "../texts/texts.ts";
 import { Commanding } from "./commanding.tsx";

@@ -1,6 +1,6 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { needsSomebody } from "../fleet/words.ts";
+import { needsSomebody } from "../fleet/alarms.ts";
 import type { IconName } from "../icon-paths.ts";
 import { manualAddress, type Route, tagAddress } from "../route.ts";
 import type { Store } from "../store.ts";

@@ -4,7 +4,7 @@ import { eventsOf } from "../fleet/events.ts";
 import { codeWord, goalText, hasEnded, wordOf } from "../fleet/words.ts";
 import { say, word } from "../texts/texts.ts";
 import { ageMs, agoText } from "../trust/time-text.ts";
-import { AlarmList } from "./alarms.tsx";
+import { AlarmList } from "./alarm-list.tsx";
 import { CommandLog } from "./command-log.tsx";
 import { Commanding } from "./commanding.tsx";
 import { usePage } from "./context.ts";

@@ -1,11 +1,15 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   alarmCounts,
   alarmEmphasis,
   alarmState,
   concernedText,
+  groupCount,
+  groupNames,
+  groupsOf,
   whyNotAcknowledged,
-} from "../../../src/console/fleet/words.ts";
+  worstOf,
+} from "../../../src/console/fleet/alarms.ts";
 import type { AlarmView } from "../../../src/models/alarm.ts";
 
 const alarm: AlarmView = {
@@ -44,6 +48,32 @@ it("counts how alarms stand", () => {
   expect(alarmCounts([alarm, { ...alarm, ...by }, { ...alarm, active: false }])).toBe(
     "2 unacknowledged, 1 acknowledged, 1 of them returned",
   );
+});
+
+describe("alarms of one code", () => {
+  const of = (code: string, ...robots: readonly string[]) =>
+    robots.map((robot_id): AlarmView => ({ ...alarm, id: robot_id, code, source: "robot", robot_id }));
+  const lost = of("ROBOT_LOST", "cart-10", "cart-2", "cart-1");
+  const [low, lower] = of("BATTERY_LOW", "cart-3", "cart-4");
+
+  it("are one group from three on, where the first of them stands", () => {
+    const [first, ...others] = lost;
+    if (first === undefined || low === undefined || lower === undefined) throw new Error("they are there");
+    expect(groupsOf([first, low, ...others, lower])).toEqual([lost, [low], [lower]]);
+  });
+
+  it("say what they are about, in the order of names, and how many more", () => {
+    expect([groupCount(lost), groupNames(lost)]).toEqual(["3 robots", "cart-1, cart-2, cart-10"]);
+    const many = of("ROBOT_LOST", "c6", "c5", "c4", "c3", "c2", "c1", "c7");
+    expect(groupNames(many)).toBe("c1, c2, c3, c4, c5 and 2 more");
+    expect(groupCount([alarm, ...lost])).toBe("4 alarms");
+  });
+
+  it("are coloured by one that is active", () => {
+    const returned = { ...alarm, id: "a-2", active: false };
+    expect(worstOf([returned, alarm]).id).toBe("a-1");
+    expect(worstOf([returned]).id).toBe("a-2");
+  });
 });
 
 it("a cut link is one alarm, which says how many robots it concerns", () => {

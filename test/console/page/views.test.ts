@@ -24,7 +24,7 @@ describePages("the console", (pages) => {
 
   it("lists each robot with how it is, in the order of their numbers", async () => {
     const { page } = await open([standingRobot("cart-10"), standingRobot("cart-9", waits)]);
-    await page.getByText("2 robots, 2 good, 1 to look at").waitFor();
+    await page.getByText("2 robots, 1 good, 1 to look at").waitFor();
     // The name of its place comes with the map.
     await rows(page).first().getByText("at Station A").waitFor();
     expect(await rows(page).allTextContents()).toEqual([
