@@ -45,7 +45,8 @@ export const alarmRules = {
     severity: 800,
     ...steady,
     cause: "the network, the fleet service, or the gateway's credentials",
-    advice: "look at the gateway's health, part fleet: it names the link that fails, and why",
+    advice:
+      "open Connections in the console, or run fleetgate status: the line of the fleet service says what fails, and why",
   },
   DUPLICATE_GATEWAY: {
     severity: 800,
@@ -181,20 +182,22 @@ export const alarmRules = {
   BUFFER_DROPPING: {
     severity: 400,
     ...slow,
-    cause: "a receiver takes less than comes, or is away for too long",
-    advice: "look at the gateway's health: it names the queue, and what was dropped",
+    cause: "the MQTT broker or an OPC UA client takes less than comes, or is away for too long",
+    advice:
+      "open Connections in the console, or run fleetgate status: Queues says which one drops; look at its receiver",
   },
   TOKEN_NOT_RENEWED: {
     severity: 400,
     ...slow,
     cause: "the fleet service gives no new token: its HTTPS side, or the API key",
-    advice: "look at the gateway's health, part fleet; the API key may have been withdrawn",
+    advice:
+      "ask the administrator of the fleet service whether the API key still holds; Connections of the console says why",
   },
   BATTERY_LOW: {
     severity: 300,
     ...atOnce,
-    cause: "the robot has worked for long",
-    advice: "charge it soon",
+    cause: "the robot has worked for long without a charge",
+    advice: "send it to a charger soon",
   },
   FOREIGN_MISSIONS: {
     severity: 300,
@@ -212,7 +215,7 @@ export const alarmRules = {
     severity: 300,
     ...atOnce,
     cause: "a certificate ends soon",
-    advice: "renew it before that day",
+    advice: "renew the certificate that the text names, before that day",
   },
 } as const satisfies Record<string, AlarmRule>;
 

@@ -118,18 +118,20 @@ export const alarms: Readonly<Record<string, AlarmTexts>> = {
     robots: "wie sonst; ein Befehl mit expires_at kann zu früh verfallen",
   },
   BUFFER_DROPPING: {
-    cause: "ein Empfänger nimmt weniger ab, als kommt, oder ist zu lange weg",
-    advice: "in Verbindungen nachsehen: Dort stehen die Schlange und was verworfen wurde",
+    cause: "der MQTT-Broker oder ein OPC-UA-Client nimmt weniger ab, als kommt, oder ist zu lange weg",
+    advice:
+      "in Verbindungen nachsehen: Dort steht, welche Schlange etwas verwirft; nach ihrem Empfänger sehen",
     robots: "wie sonst",
   },
   TOKEN_NOT_RENEWED: {
     cause: "der Flottendienst gibt kein neues Token: seine HTTPS-Seite oder der API-Schlüssel",
-    advice: "in Verbindungen nachsehen, Teil Flottendienst; der API-Schlüssel kann entzogen sein",
+    advice:
+      "den Betreuer des Flottendienstes fragen, ob der API-Schlüssel noch gilt; in Verbindungen steht, warum",
     robots: "wie sonst, bis es endet, dann wie bei FLEET_LINK_DOWN",
   },
   BATTERY_LOW: {
-    cause: "der Roboter hat lange gearbeitet",
-    advice: "bald laden",
+    cause: "der Roboter hat lange gearbeitet, ohne zu laden",
+    advice: "bald zum Laden schicken",
     robots: "der Roboter kann fahren, bis er leer ist",
   },
   FOREIGN_MISSIONS: {
@@ -144,7 +146,7 @@ export const alarms: Readonly<Record<string, AlarmTexts>> = {
   },
   CERTIFICATE_EXPIRES: {
     cause: "ein Zertifikat läuft bald ab",
-    advice: "vor diesem Tag erneuern",
+    advice: "das genannte Zertifikat vor diesem Tag erneuern",
     robots: "wie sonst",
   },
 };
