@@ -20,7 +20,7 @@ import type { Place } from "./track.ts";
 const NAMED_POINTS = 400;
 /** How many widths of texts are cached: notes contain times, and are new again and again. */
 const MOST_WIDTHS = 5_000;
-/** The names of points leave room for robots that have moved, so often. */
+/** So often, names look for room anew: of points, and of robots that had none. */
 const NAMES_MS = 1_000;
 /** From the centre of a mark to that of its badge, in both directions. */
 const BADGE = 9;
@@ -55,8 +55,11 @@ export function createPainter(ink: Ink, ratio: number): Painter {
       .map((mark) => ({ mark, ...toPixels(camera, mark.place) }))
       .filter((at) => isWithin(at, size));
     const isSameView = isSame(named.of, of);
-    if (isSameView && performance.now() - named.atMs < NAMES_MS)
-      return layoutOf(marks, [], { size, widthOf, spots, fixed: [...named.names, ...named.pictures] });
+    if (isSameView && performance.now() - named.atMs < NAMES_MS) {
+      const fixed = [...named.names, ...named.pictures];
+      // The last frame stays: it has all names for which there is room.
+      return layoutOf(marks, [], { size, widthOf, spots, fixed, isQuick: scene.isMoving });
+    }
     const pictures = isSameView ? named.pictures : fixedBoxes(scene.points, camera, size);
     const parts = { size, widthOf, spots, fixed: pictures };
     const layout = layoutOf(marks, namedPoints(scene.points, camera, size), parts);

@@ -98,8 +98,11 @@ function spotOf(x: number, y: number, right: number, down: number, leader: Spot[
 
 const ranks: Readonly<Record<Emphasis, number>> = { alarm: 1, abnormal: 2, normal: 3 };
 
-/** The last position of each robot's name, so that names do not jump about while robots move. */
+/** The last position of each robot's name, so that names do not jump about while robots move; or `NOWHERE`. */
 export type Spots = Map<string, number>;
+
+/** There was no room for the name. */
+const NOWHERE = -1;
 
 interface LayoutParts {
   readonly size: Size;
@@ -108,6 +111,11 @@ interface LayoutParts {
   /** Names of points that stay where they are. */
   readonly fixed?: readonly Box[];
   readonly spots?: Spots;
+  /**
+   * True: names without room stay away. To look for it takes most of the time of a layout, and a frame later
+   * there is seldom any.
+   */
+  readonly isQuick?: boolean;
 }
 
 /** Everything that a drawing has of marks and names. Robots come first, then points. */
@@ -131,23 +139,27 @@ function boxOf({ x, y, count, chosenName }: Stack): Box {
   return { left: x - reach, top: y - beyond, right: x + beyond, bottom: y + reach };
 }
 
-function labelOf(stack: Stack, taken: Taken, { size, widthOf, spots }: LayoutParts): Label | null {
+function labelOf(stack: Stack, taken: Taken, parts: LayoutParts): Label | null {
+  const { size, widthOf, spots, isQuick = false } = parts;
   if (stack.x < 0 || stack.y < 0 || stack.x > size.width || stack.y > size.height) return null;
   const { robotId } = stack.mark;
   const isChosen = stack.chosenName !== null;
   // A cell of the grid beyond the ring, or the badge.
   const all = isChosen ? spotsOfChosen : stack.count > 1 ? spotsOfStack : spotsAlone;
-  const before = spots?.get(robotId) ?? 0;
+  const last = spots?.get(robotId) ?? 0;
+  if (isQuick && last === NOWHERE && !isChosen) return null;
+  const before = Math.max(0, last);
   for (const text of textsOf(stack)) {
     const width = widthOf(text);
     for (let at = 0; at < all.length; at += 1) {
       const number = spotAt(at, before);
       const label = placed(all[number], stack, text, width, taken, isChosen);
       if (label === null) continue;
-      if (number !== before) spots?.set(robotId, number);
+      if (number !== last) spots?.set(robotId, number);
       return label;
     }
   }
+  spots?.set(robotId, NOWHERE);
   return null;
 }
 

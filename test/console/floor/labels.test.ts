@@ -147,6 +147,23 @@ describe("the names of the floor", () => {
   });
 });
 
+describe("a name without room", () => {
+  const spots: Spots = new Map();
+  const wall: Box = { left: 0, top: 0, right: 400, bottom: 300 };
+  const labelOf = (isChosen: boolean, isQuick: boolean, fixed: readonly Box[]) =>
+    layoutOf([markAt("cart-1", 150, 150, { isChosen })], [], { size, widthOf, spots, fixed, isQuick })
+      .labels[0];
+
+  it("stays away until names look for room anew, unless its robot is chosen", () => {
+    expect(labelOf(false, true, [wall])).toBeUndefined();
+    expect(labelOf(false, true, [])).toBeUndefined();
+    expect(labelOf(true, true, [])).toBeDefined();
+    expect(labelOf(false, true, [wall])).toBeUndefined();
+    expect(labelOf(false, false, [])).toBeDefined();
+    expect(labelOf(false, true, [])).toBeDefined();
+  });
+});
+
 describe("marks at one place", () => {
   const here = (robotId: string, changes: Partial<MarkAt["mark"]> = {}) => markAt(robotId, 50, 50, changes);
   const abnormal = here("cart-4", { emphasis: "abnormal", note: "paused" });
