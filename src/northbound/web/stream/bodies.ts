@@ -4,7 +4,6 @@ import { alarmOf, MOST_ALARMS } from "../../../models/alarm.ts";
 import { timeText } from "../../../models/json-text.ts";
 import { holdOf } from "../../../models/robot.ts";
 import type { Clock } from "../../../platform/clock.ts";
-import type { RobotChange } from "../api/robot.ts";
 import type { Change, ListedAlarms, Snapshot } from "../api/stream.ts";
 import type { Floor } from "../floor/floor.ts";
 import type { RobotWriter, StationWriter } from "../floor/floor-json.ts";
@@ -17,8 +16,8 @@ import type { ApiSettings, GatewayIdentity } from "../status-report.ts";
 /** The bodies of the stream's messages that show the fleet. */
 export interface Bodies {
   snapshot(): Snapshot;
-  /** Null: nothing has changed. */
-  change(news: FloorChanges, commands: readonly LoggedCommand[]): Change | null;
+  /** A `Change` as JSON; null: nothing has changed. */
+  change(news: FloorChanges, commands: readonly LoggedCommand[]): string | null;
 }
 
 export function createBodies({
@@ -36,11 +35,13 @@ export function createBodies({
   readonly settings: ApiSettings;
   readonly clock: Pick<Clock, "nowMs">;
 }): Bodies {
-  function robotChange(robotId: RobotId, keys: ReadonlySet<RobotKey>): RobotChange | null {
+  /** A `RobotChange` as JSON, or nothing. */
+  function robotChange(robotId: RobotId, keys: ReadonlySet<RobotKey>): string | readonly [] {
     const facts = floor.robots().get(robotId);
-    if (facts === undefined) return null;
-    const changed = [...keys].map((key) => [key, robotWriter.key(facts, key)] as const);
-    return { robot_id: robotId, ...Object.fromEntries(changed) };
+    if (facts === undefined) return [];
+    let text = `{"robot_id":${JSON.stringify(robotId)}`;
+    for (const key of keys) text += `,"${key}":${robotWriter.keyText(facts, key)}`;
+    return `${text}}`;
   }
 
   function maps(mapIds: Iterable<number>): Snapshot["maps"] {
@@ -80,10 +81,9 @@ export function createBodies({
     }),
     change(news, commands) {
       const nowMs = clock.nowMs();
-      const robots = [...news.robots].flatMap(([robotId, keys]) => robotChange(robotId, keys) ?? []);
+      const robots = [...news.robots].flatMap(([robotId, keys]) => robotChange(robotId, keys));
       const gone = [...news.maps].filter((mapId) => !floor.maps().has(mapId));
-      const changed = {
-        ...(robots.length === 0 ? {} : { robots }),
+      const changed: Omit<Change, "at" | "robots"> = {
         ...(news.stations.size === 0 ? {} : { stations: stations(news.stations) }),
         ...(news.stationsRemoved.size === 0 ? {} : { stations_removed: [...news.stationsRemoved] }),
         ...(news.maps.size === 0 ? {} : { maps: maps(news.maps), maps_removed: gone }),
@@ -91,7 +91,9 @@ export function createBodies({
         ...(news.hold ? { hold: holdOf(floor.holdOfAll()) } : {}),
         ...(commands.length === 0 ? {} : { commands: commands.map((each) => commandJson(each, nowMs)) }),
       };
-      return Object.keys(changed).length === 0 ? null : { at: timeText(nowMs), ...changed };
+      if (robots.length === 0 && Object.keys(changed).length === 0) return null;
+      const text = JSON.stringify({ at: timeText(nowMs), ...changed });
+      return robots.length === 0 ? text : `${text.slice(0, -1)},"robots":[${robots.join(",")}]}`;
     },
   };
 }

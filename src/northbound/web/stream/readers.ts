@@ -94,7 +94,7 @@ export function createReaders(sources: ReaderSources): Readers {
     return oldest !== undefined;
   }
 
-  function send({ response }: StreamClient, text: string): void {
+  function send({ response }: StreamClient, text: string | Buffer): void {
     response.write(text);
   }
 
@@ -134,8 +134,10 @@ export function createReaders(sources: ReaderSources): Readers {
       return true;
     },
     sendAll(text) {
+      // Encoded once, and not for each of them.
+      const bytes = text === null ? null : Buffer.from(text);
       for (const client of [...clients]) {
-        if (text !== null) send(client, text);
+        if (bytes !== null) send(client, bytes);
         pump(client);
       }
     },
@@ -243,7 +245,7 @@ export function messageText(name: string, body: object, id?: string): string {
 }
 
 /** The same with a body that is JSON already. */
-function eventText(name: string, json: string, id?: string): string {
+export function eventText(name: string, json: string, id?: string): string {
   return `event: ${name}\n${id === undefined ? "" : `id: ${id}\n`}data: ${json}\n\n`;
 }
 

@@ -13,6 +13,7 @@ import type { Bodies } from "./bodies.ts";
 import {
   createEventRing,
   createReaders,
+  eventText,
   MOST_STREAMS,
   messageText,
   type NewReader,
@@ -96,7 +97,7 @@ export function createStream({
     if (readers.count === 0) return;
     const body = bodies.change(news, reached);
     readers.changed(news.robots.keys());
-    readers.sendAll(body === null ? null : messageText("change", body));
+    readers.sendAll(body === null ? null : eventText("change", body));
   }
 
   function tick(): void {
