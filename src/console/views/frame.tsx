@@ -6,7 +6,6 @@ import { manualAddress, type Route, tagAddress } from "../route.ts";
 import type { Store } from "../store.ts";
 import { type PlainKey, say } from "../texts/texts.ts";
 import { timeOfDay, wallTimeMs } from "../trust/time-text.ts";
-import { Alarms } from "./alarms.tsx";
 import { Bar, LanguageSwitch } from "./bar.tsx";
 import { usePage } from "./context.ts";
 import { Floor } from "./floor.tsx";
@@ -14,6 +13,7 @@ import { viewLater } from "./later.tsx";
 import { Empty, Icon, Link, Password } from "./parts.tsx";
 import { Robot } from "./robot.tsx";
 
+const Alarms = viewLater(() => import("./alarms.tsx").then((module) => module.Alarms), "rail.alarms");
 const Command = viewLater(() => import("./command.tsx").then((module) => module.Command), "command");
 const Commands = viewLater(() => import("./commands.tsx").then((module) => module.Commands), "rail.commands");
 const Connections = viewLater(

@@ -322,7 +322,7 @@ describePages("other views", (pages) => {
     });
     await page.getByRole("link", { name: "Alarms 2 unacknowledged" }).waitFor();
     const titles = page.getByRole("heading", { level: 2 });
-    expect(await titles.allTextContents()).toEqual(["Unacknowledged", "Acknowledged"]);
+    await expect.poll(() => titles.allTextContents()).toEqual(["Unacknowledged", "Acknowledged"]);
     await page.getByRole("button", { name: "Choose all 2" }).click();
     await page.getByRole("button", { name: "Acknowledge 2…" }).click();
     expect(gateway.acknowledged).toEqual([]);
