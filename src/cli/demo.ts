@@ -27,6 +27,7 @@ interface Options {
   readonly basePort?: number;
   readonly json?: boolean;
   readonly lively?: boolean;
+  readonly sparkplug?: boolean;
   readonly data?: string;
 }
 
@@ -46,6 +47,7 @@ export function demoCommand(): Command {
     .option("--json", "print one JSON object when ready; robots stand still unless --lively is given")
     .option("--lively", "robots go on missions by themselves (the default without --json)")
     .option("--no-lively", "robots stand still until they are sent")
+    .option("--sparkplug", "the robots are devices of Sparkplug B too, with commands on")
     .option("--data <folder>", "where certificates, credentials and the configuration are kept")
     .action(async (options: Options) => {
       try {
@@ -73,8 +75,8 @@ async function demo(options: Options, signal: AbortSignal): Promise<void> {
     health: () => ({ state: "up" }),
     async run(stop, ready) {
       const file = join(folder, "gateway.yaml");
-      const config = await writeConfiguration(file, ports, simulator.endpoints());
       const fleet = simulator.endpoints();
+      const config = await writeConfiguration(file, ports, fleet, options.sparkplug === true);
       const first =
         options.json === true
           ? JSON.stringify(readyLine(fleet, ports))
@@ -142,14 +144,20 @@ function readyLine(fleet: Endpoints, ports: DemoPorts) {
   };
 }
 
-async function writeConfiguration(path: string, ports: DemoPorts, fleet: Endpoints): Promise<Config> {
+async function writeConfiguration(
+  path: string,
+  ports: DemoPorts,
+  fleet: Endpoints,
+  hasSparkplug: boolean,
+): Promise<Config> {
   const folder = dirname(path);
   const dataDir = join(folder, "gateway");
   await makeFolder(folder);
   // The simulated world begins anew at each start (docs/internals/decisions.md, The demo starts with an empty
   // journal).
-  for (const kept of ["journal", "slots", "outbox"]) await renewStore(join(dataDir, kept));
-  await writeFile(path, demoConfig({ ...fleet, dataDir, ports }));
+  for (const kept of ["journal", "slots", "outbox", "sparkplug-outbox"])
+    await renewStore(join(dataDir, kept));
+  await writeFile(path, demoConfig({ ...fleet, dataDir, ports, hasSparkplug }));
   return configurationOrExit(path);
 }
 
@@ -216,6 +224,7 @@ function demoConfig(demo: {
   readonly ca: string;
   readonly credentials: string;
   readonly locations: readonly string[];
+  readonly hasSparkplug: boolean;
 }): string {
   const { ports } = demo;
   const everyone = (protocol: string) => ({ source: { protocol: protocol, name: "*" }, role: "engineer" });
@@ -235,6 +244,8 @@ function demoConfig(demo: {
       anonymousLoopback: true,
       tags: true,
       commands: { requireExpiry: false },
+      // As on docs/sparkplug.md.
+      ...(demo.hasSparkplug ? { sparkplug: { groupId: "plant1", nodeId: "fleetgate", commands: true } } : {}),
     },
     opcua: {
       listen: { host: "127.0.0.1", port: ports.opcua },

@@ -80,7 +80,8 @@ export async function openPageShell(): Promise<PageShell> {
     `faults_over() { curl -s --cacert ca.pem -X DELETE https://localhost:${base + 1}/simulator/faults; }`,
   ];
 
-  const demo = await ready(fleetgate(folder, "demo", "--json", "--base-port", String(base), "--data", state));
+  const options = ["--json", "--sparkplug", "--base-port", String(base), "--data", state];
+  const demo = await ready(fleetgate(folder, "demo", ...options));
   const open = new Set<Started>();
   return {
     demo,
