@@ -5,15 +5,16 @@ import { sparkplugClientId, sparkplugSender } from "../northbound/mqtt/sparkplug
 export function sparkplugLines({ mqtt, sparkplug }: Config): readonly string[] {
   if (mqtt === null || sparkplug === null) return [];
   const { groupId, nodeId, primaryHost, json, commands } = sparkplug;
-  const sender = sparkplugSender(groupId);
+  const hasUsers = mqtt.broker.kind === "embedded" && !mqtt.broker.anonymousLoopback;
+  const senders = hasUsers
+    ? "the users of the embedded broker"
+    : `${sparkplugSender(groupId)}: every client that may write NCMD at the broker`;
   return [
     `edge node ${nodeId} of group ${groupId}, a device for each robot and station`,
     `at ${brokersText(mqtt)}, as client ${sparkplugClientId(mqtt.clientId)}`,
     json ? "beside the JSON topics" : "instead of the JSON topics: no events, no replies, no commands there",
     primaryHost === null ? "births wait for no host" : `births wait for the primary host ${primaryHost}`,
-    commands
-      ? `commands come from ${sender}: every client that may write NCMD at the broker`
-      : "commands: off",
+    commands ? `commands come from ${senders}` : "commands: off",
   ];
 }
 

@@ -162,7 +162,7 @@ function ownBroker({ live, ...parts }: OwnBrokerParts, run: Run, { commands }: C
       ...parts,
       topics: live.topics,
       clientId: options?.clientId ?? "",
-      ...(ofNode === null ? {} : { isOfHosts: createSparkplugTopics(ofNode).isOfHosts }),
+      ...(ofNode === null ? {} : { fromHost: createSparkplugTopics(ofNode, true).fromHost }),
       retry,
       audit: commands.intake,
     }),

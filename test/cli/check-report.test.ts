@@ -68,6 +68,10 @@ describe("what check says of a valid configuration", () => {
     expect(text).toMatch(/^ {2}instead of the JSON topics/m);
     expect(text).toMatch(/^ {2}births wait for the primary host scada$/m);
     expect(text).toMatch(/^ {2}commands come from sparkplug:plant1: every client that may write NCMD/m);
+    const users = await report(
+      `${minimal}mqtt: { broker: embedded, sparkplug: { groupId: g, commands: true } }\n`,
+    );
+    expect(users).toMatch(/^ {2}commands come from the users of the embedded broker$/m);
     expect(await report(minimal)).not.toContain("Sparkplug");
   });
 

@@ -284,17 +284,6 @@ commands: { callDeadlineMs: 5000 }
     ]);
   });
 
-  it("name commands of Sparkplug at the embedded broker: each of its users may send them", async () => {
-    const mqtt = (commands: boolean) =>
-      `${minimal}mqtt: { broker: embedded, anonymousLoopback: true, sparkplug: { groupId: g, commands: ${commands} } }\n`;
-    expect(await folder.warnings(mqtt(true))).toEqual([
-      expect.stringMatching(
-        /mqtt\.sparkplug\.commands: every user .* may send what rights let sparkplug:g send/,
-      ),
-    ]);
-    expect(await folder.warnings(mqtt(false))).toEqual([]);
-  });
-
   it("name each broker to which the password would travel without TLS", async () => {
     await folder.write("pw", "password");
     const found = await folder.warnings(`${minimal}

@@ -53,13 +53,6 @@ function embeddedFindings(mqtt: MqttSection): readonly Finding[] {
   const sender = mqtt.sparkplug === undefined ? null : sparkplugSender(mqtt.sparkplug.groupId);
   if (sender !== null && users.includes(sender))
     findings.push(wrong(["mqtt", "users", sender], "is the name of the hosts of Sparkplug; choose another"));
-  if (sender !== null && mqtt.sparkplug?.commands)
-    findings.push(
-      unwise(
-        ["mqtt", "sparkplug", "commands"],
-        `every user of the embedded broker may send what rights let ${sender} send; with a broker of the plant its rules can let only the host`,
-      ),
-    );
   const host = mqtt.listen?.host ?? "127.0.0.1";
   if (mqtt.anonymousLoopback && !isLoopback(host)) {
     findings.push(wrong(["mqtt", "anonymousLoopback"], "needs a loopback address in mqtt.listen.host"));

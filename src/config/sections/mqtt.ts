@@ -70,7 +70,7 @@ const sparkplugSection = z
     legacyState: flag(false, "The primary host's state is on STATE/<id>, as before Sparkplug 3.0."),
     commands: flag(
       false,
-      "Whether hosts may write Commands/Request; in rights they are sparkplug:<groupId>.",
+      "Whether hosts may write Commands/Request; in rights they are sparkplug:<groupId>, at the embedded broker its users.",
     ),
     json: flag(true, "Whether the JSON topics, with events and commands, are there too."),
   })

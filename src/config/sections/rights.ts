@@ -2,7 +2,6 @@ import { z } from "zod";
 import type { Rights } from "../../commands/options.ts";
 import type { Catalogue } from "../../contracts/operation.ts";
 import { type Protocol, roles, sameSource } from "../../domain/command.ts";
-import { sparkplugSender } from "../../northbound/mqtt/sparkplug/options.ts";
 import { OPEN_USER } from "../../northbound/web/options.ts";
 import { live, names } from "../fields.ts";
 import { type ConfigPath, type Finding, unwise, wrong } from "../finding.ts";
@@ -148,13 +147,7 @@ function webUsers(web: WebSection | undefined): ReturnType<typeof knownUsers> {
   return names.length === 0 ? null : { names, key: "web.users and web.tokens" };
 }
 
-function mqttUsers({
-  broker,
-  users,
-  anonymousLoopback,
-  sparkplug,
-}: MqttSection): ReturnType<typeof knownUsers> {
+function mqttUsers({ broker, users, anonymousLoopback }: MqttSection): ReturnType<typeof knownUsers> {
   if (broker !== "embedded" || anonymousLoopback) return null;
-  const hosts = sparkplug?.commands ? [sparkplugSender(sparkplug.groupId)] : [];
-  return { names: [...Object.keys(users ?? {}), ...hosts], key: "mqtt.users" };
+  return { names: Object.keys(users ?? {}), key: "mqtt.users" };
 }

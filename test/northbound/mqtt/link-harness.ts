@@ -10,6 +10,7 @@ import type { MqttOptions } from "../../../src/northbound/mqtt/options.ts";
 import { createTopicRecords } from "../../../src/northbound/mqtt/published-topics.ts";
 import type { ReplyBounds } from "../../../src/northbound/mqtt/replies.ts";
 import { createOwnTopics, type HealthReport } from "../../../src/northbound/mqtt/status.ts";
+import type { SparkplugTopics } from "../../../src/northbound/mqtt/sparkplug/topics.ts";
 import { createTopics, type Topics } from "../../../src/northbound/mqtt/topics.ts";
 import { type Clock, systemClock } from "../../../src/platform/clock.ts";
 import { type Log, silentLog } from "../../../src/platform/log.ts";
@@ -31,10 +32,10 @@ import {
 export function newBroker(
   options = embedded,
   under = base,
-  isOfHosts = (_topic: string) => false,
+  fromHost: SparkplugTopics["fromHost"] = () => null,
 ): EmbeddedBroker {
   return createBroker({
-    isOfHosts,
+    fromHost,
     options,
     topics: createTopics(under),
     clientId: "fleetgate-test",

@@ -3,6 +3,7 @@ import { Socket } from "node:net";
 import { Aedes, type AedesOptions, type Client } from "aedes";
 import { clip } from "../../../domain/foreign-text.ts";
 import type { Log } from "../../../platform/log.ts";
+import type { SparkplugTopics } from "../sparkplug/topics.ts";
 import type { Topics } from "../topics.ts";
 import {
   type AuthenticateParts,
@@ -10,6 +11,7 @@ import {
   createAuthenticate,
   type Identities,
   nameOf,
+  nobody,
 } from "./authenticate.ts";
 import type { ClientSockets, ConnectionLog } from "./client-sockets.ts";
 import { type EventTraffic, reportTraffic } from "./event-arrivals.ts";
@@ -29,7 +31,7 @@ export async function createAedes(
   topics: Topics,
   arrivals: EventTraffic,
   connections: Pick<ConnectionLog, "failed">,
-  isOfHosts: (topic: string) => boolean,
+  fromHost: SparkplugTopics["fromHost"],
 ): Promise<Aedes> {
   const { log, identities, sockets } = authenticate;
   let repeats: Repeats | null = null;
@@ -45,7 +47,7 @@ export async function createAedes(
     },
     authenticate: createAuthenticate(authenticate, (id) => clientOf(aedes, id)),
     ...rightsOf({
-      ...{ topics, identities, arrivals, isOfHosts },
+      ...{ topics, identities, arrivals, fromHost },
       isRepeat: (...message) => repeats?.isRepeat(...message) ?? false,
     }),
   });
@@ -70,8 +72,7 @@ interface RightsParts {
   readonly topics: Topics;
   readonly identities: Identities;
   readonly arrivals: EventTraffic;
-  /** Hosts of Sparkplug write there under any name. */
-  readonly isOfHosts: (topic: string) => boolean;
+  readonly fromHost: SparkplugTopics["fromHost"];
   readonly isRepeat: Repeats["isRepeat"];
 }
 
@@ -79,14 +80,20 @@ function rightsOf({
   topics,
   identities,
   arrivals,
-  isOfHosts,
+  fromHost,
   isRepeat,
 }: RightsParts): Pick<AedesOptions, "authorizePublish" | "authorizeSubscribe" | "authorizeForward"> {
   return {
     authorizePublish(client, packet, callback) {
       const identity = identities.of(client);
       if (identity.kind === "gateway") arrivals.published(packet);
-      if (isOfHosts(packet.topic) || mayPublish(identity, packet.topic, topics)) return callback(null);
+      if (mayPublish(identity, packet.topic, topics)) return callback(null);
+      const ofHost = fromHost(packet.topic, identity.kind === "user" ? identity.name : null);
+      if (ofHost !== null && identity !== nobody) {
+        packet.topic = ofHost.topic;
+        packet.retain &&= ofHost.isKept;
+        return callback(null);
+      }
       callback(new Error(`${nameOf(identity)} may not publish on ${packet.topic}`));
     },
     authorizeSubscribe(client, subscription, callback) {

@@ -204,7 +204,8 @@ export interface Identities {
   end(user: string): number;
 }
 
-const nobody: Identity = { kind: "user", name: "" };
+/** A client that has not logged in, or whose user is gone. */
+export const nobody: Identity = { kind: "user", name: "" };
 
 export function createIdentities(): Identities {
   // Kept after the connection, because a last will is checked when its connection is gone.

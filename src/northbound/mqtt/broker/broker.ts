@@ -11,6 +11,7 @@ import { closedPort } from "../../../platform/liveness.ts";
 import type { Log } from "../../../platform/log.ts";
 import { acceptedPair } from "../../../platform/tls-files.ts";
 import type { BrokerUser, EmbeddedBrokerOptions } from "../options.ts";
+import type { SparkplugTopics } from "../sparkplug/topics.ts";
 import type { Topics } from "../topics.ts";
 import { createAedes } from "./aedes.ts";
 import { createIdentities, type Identities, nameOf } from "./authenticate.ts";
@@ -43,8 +44,8 @@ export interface BrokerParts {
   readonly topics: Topics;
   /** The gateway's client identifier, refused to every other client. */
   readonly clientId: string;
-  /** Whether a host of Sparkplug writes a topic; absent: none does. */
-  readonly isOfHosts?: (topic: string) => boolean;
+  /** What becomes of messages of Sparkplug's hosts; absent: there are none. */
+  readonly fromHost?: SparkplugTopics["fromHost"];
   /** Absent: a start that fails once has failed. */
   readonly retry?: StartRetry;
   readonly clock: Clock;
@@ -68,7 +69,7 @@ interface Running {
 
 /** aedes with our users, rights and bounds (README.md). Speaks MQTT 3.1 and 3.1.1. */
 export function createBroker(parts: BrokerParts): EmbeddedBroker {
-  const { options, topics, clientId, isOfHosts = () => false, retry = startOnce, clock, log, audit } = parts;
+  const { options, topics, clientId, fromHost = () => null, retry = startOnce, clock, log, audit } = parts;
   const arrivals = createEventArrivals(() => topics.eventFilters, clock);
   let running: Running | null = null;
   let isListening = false;
@@ -101,7 +102,7 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
       const sockets = createClientSockets(clock, log, users, signal);
       const connections = createConnectionLog(clock, log);
       const logIns = { options, clientId, own, sockets, identities, clock, log, audit };
-      const aedes = await createAedes(logIns, topics, arrivals, connections, isOfHosts);
+      const aedes = await createAedes(logIns, topics, arrivals, connections, fromHost);
       arrivals.watchClients(signal, sockets.slow.disconnect);
       const server = createListener(options, aedes, sockets, connections);
       try {

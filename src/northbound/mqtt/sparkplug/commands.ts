@@ -3,19 +3,16 @@ import { refusal } from "../../../domain/outcome.ts";
 import { replyJson } from "../../../models/reply.ts";
 import { type ReadMessage, readCommandMessage } from "../commands.ts";
 import { MESSAGE_LIMIT_BYTES } from "../message.ts";
-import { sparkplugSender } from "./options.ts";
 
 /** Takes the commands that hosts write to `Commands/Request`. */
 export interface NodeCommands {
   /** Resolves with the answer for `Commands/Answer`. Never rejects. */
-  submit(request: string, isRetained: boolean): Promise<string>;
+  submit(sender: string, request: string, isRetained: boolean): Promise<string>;
 }
 
 export interface NodeCommandsParts {
   /** False: each is refused. */
   readonly areEnabled: boolean;
-  /** Nobody knows which host has published it: the group stands for all of them. */
-  readonly groupId: string;
   /** Whether commands that move a robot must have an expiry. */
   readonly requireExpiry: boolean;
   readonly commander: Pick<Commander, "submit">;
@@ -26,18 +23,17 @@ const expiryAdvice = "give expires_in_ms or expires_at";
 
 export function createNodeCommands({
   areEnabled,
-  groupId,
   requireExpiry,
   commander,
 }: NodeCommandsParts): NodeCommands {
   return {
-    async submit(request, isRetained) {
+    async submit(sender, request, isRetained) {
       // A longer one is refused by its length, and needs no more of it.
       const bytes = Buffer.from(request.slice(0, MESSAGE_LIMIT_BYTES + 1));
       const read = readCommandMessage(bytes, ["operation"]);
       const id = read.ok ? read.message.id : read.id;
       if (!areEnabled) return replyJson(id, refusal("NOT_ALLOWED", OFF));
-      const source = { protocol: "mqtt", name: sparkplugSender(groupId) } as const;
+      const source = { protocol: "mqtt", name: sender } as const;
       const received = { source, requestId: id, retained: isRetained };
       const outcome = await commander.submit({ ...envelopeOf(read, requireExpiry), ...received }, null);
       return replyJson(id, outcome);

@@ -86,9 +86,8 @@ export async function openNodeConnection(
 }
 
 async function subscribeAll(client: LimitedClient, topics: SparkplugTopics, log: Log): Promise<void> {
-  const commands = topics.node("NCMD");
   const filters = [
-    commands,
+    ...topics.nodeCommands,
     ...(client.limits.wildcardsAvailable ? [topics.deviceCommands] : []),
     topics.node("NBIRTH"),
     topics.node("NDEATH"),
@@ -96,7 +95,7 @@ async function subscribeAll(client: LimitedClient, topics: SparkplugTopics, log:
   ];
   // Retain as published (MQTT 5): a command with the retain flag is recognised at once.
   const refused = await subscribe(client, filters, { qos: 1, rap: true });
-  const needed = refused.find((filter) => filter === commands || filter === topics.state);
+  const needed = refused.find((filter) => topics.nodeCommands.includes(filter) || filter === topics.state);
   if (needed !== undefined) throw new Error(`the broker refused the subscription ${needed}`);
   if (refused.length > 0)
     log.warn({ refused }, "the broker does not let this gateway read what is published in its own name");
@@ -109,12 +108,12 @@ function createReceiver(
   rebirths: Rebirths,
   answer: (text: string) => void,
 ): (topic: string, payload: Buffer, packet: { readonly retain: boolean }) => void {
-  function take(metric: ReadMetric, isRetained: boolean): void {
+  function take(metric: ReadMetric, sender: string, isRetained: boolean): void {
     if (metric.name === REBIRTH) {
       // Kept by the broker, it would come with every connection.
       if (metric.value === true && !isRetained) rebirths.request();
     } else if (plant.node.isRequest(metric))
-      void commands.submit(String(metric.value ?? ""), isRetained).then(answer);
+      void commands.submit(sender, String(metric.value ?? ""), isRetained).then(answer);
   }
 
   return (topic, payload, { retain }) => {
@@ -131,9 +130,11 @@ function createReceiver(
         duplicates.receiveDeath();
         rebirths.request();
         break;
-      case topics.node("NCMD"):
-        if (session.isBorn()) for (const metric of readPayload(payload) ?? []) take(metric, retain);
-        break;
+      default: {
+        const sender = topics.senderOf(topic);
+        if (sender === null || !session.isBorn()) return;
+        for (const metric of readPayload(payload) ?? []) take(metric, sender, retain);
+      }
     }
   };
 }

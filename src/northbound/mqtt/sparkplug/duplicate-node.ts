@@ -95,7 +95,8 @@ export function createDuplicateNode({
       own = [...own.slice(1 - KEPT_BIRTHS), payload];
     },
     receiveBirth(payload) {
-      if (!own.some((birth) => birth.equals(payload))) set(true);
+      // An empty message clears a retained one.
+      if (payload.length > 0 && !own.some((birth) => birth.equals(payload))) set(true);
     },
     receiveDeath: () => set(false),
     problem,

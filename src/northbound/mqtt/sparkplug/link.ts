@@ -53,12 +53,12 @@ export function createSparkplugLink(
 ): SparkplugLink {
   const { groupId, nodeId, primaryHost } = sparkplug;
   const own = { ...options, clientId: sparkplugClientId(options.clientId) };
-  const topics = createSparkplugTopics(sparkplug);
+  const topics = createSparkplugTopics(sparkplug, options.broker.kind === "embedded");
   const plant = createPlant({ options: sparkplug, facts, clock });
   const bdSeqs = createBdSeq(sparkplug, tables);
   const { requireExpiry } = options.commands;
   const areEnabled = sparkplug.commands;
-  const commands = createNodeCommands({ areEnabled, groupId, requireExpiry, commander });
+  const commands = createNodeCommands({ areEnabled, requireExpiry, commander });
   const host = createPrimaryHost(sparkplug);
   const duplicates = createDuplicateNode({
     ...{ node: `${groupId}/${nodeId}`, clientId: own.clientId, clock, log, onDuplicate },

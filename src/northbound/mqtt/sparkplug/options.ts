@@ -31,7 +31,8 @@ export function sparkplugClientId(clientId: string): string {
 }
 
 /**
- * The sender of all commands from hosts, in rights, log and audit: nobody knows which host has published one.
+ * The sender of commands from hosts, in rights, log and audit, where nobody knows which host has published
+ * one: the group stands for all of them.
  */
 export function sparkplugSender(groupId: string): string {
   return `sparkplug:${groupId}`;

@@ -1,4 +1,5 @@
 import { fromBinary } from "@bufbuild/protobuf";
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import {
   DataType,
   type Metric,
@@ -162,14 +163,30 @@ export interface ReadMetric {
   readonly value: string | boolean | bigint | number | null;
 }
 
-/** The metrics of a message; null: it is none of Sparkplug. */
+/**
+ * Far more than a host can write at the node. Those of a large message would hold the event loop for long.
+ */
+const MOST_READ = 100;
+
+/** The first metrics of a message; null: it is none of Sparkplug. */
 export function readPayload(bytes: Uint8Array): readonly ReadMetric[] | null {
   try {
-    return fromBinary(PayloadSchema, bytes).metrics.map(readMetric);
+    return firstMetrics(bytes).map((one) => readMetric(fromBinary(MetricSchema, one)));
   } catch {
     // The decoder throws errors of several kinds for bytes that are no message.
     return null;
   }
+}
+
+function firstMetrics(bytes: Uint8Array): readonly Uint8Array[] {
+  const reader = new BinaryReader(bytes);
+  const found: Uint8Array[] = [];
+  while (reader.pos < reader.len && found.length < MOST_READ) {
+    const [field, wireType] = reader.tag();
+    if (field === payload.metrics.number && wireType === WireType.LengthDelimited) found.push(reader.bytes());
+    else reader.skip(wireType, field);
+  }
+  return found;
 }
 
 function readMetric(read: Metric): ReadMetric {

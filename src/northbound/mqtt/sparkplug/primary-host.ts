@@ -46,6 +46,8 @@ export function createPrimaryHost({
   if (primaryHost === null) return null;
   const newest = new Map<string, number>();
   let isOnline = false;
+  /** The time that the newest state does not reach; null: it does. */
+  let laterMs: number | null = null;
   /** The brokers that were left without the host, since it was online last. */
   let misses = 0;
 
@@ -62,12 +64,15 @@ export function createPrimaryHost({
     let known: boolean | null = null;
     let wake = () => {};
     isOnline = false;
+    laterMs = null;
     return {
       receive(payload) {
         const state = readState(payload, legacyState);
         if (state === null) return;
         const { timestamp } = state;
-        if (timestamp !== null && timestamp < (newest.get(broker) ?? timestamp)) return;
+        const lastMs = newest.get(broker) ?? null;
+        laterMs = timestamp !== null && lastMs !== null && timestamp < lastMs ? lastMs : null;
+        if (laterMs !== null) return;
         if (timestamp !== null) newest.set(broker, timestamp);
         const wasOnline = known === true;
         known = state.isOnline;
@@ -111,7 +116,12 @@ export function createPrimaryHost({
 
   return {
     begin,
-    whyNot: () => (isOnline ? null : `waits for the primary host ${primaryHost}`),
+    whyNot() {
+      if (isOnline) return null;
+      const older =
+        laterMs === null ? "" : `, whose state is older than one before it (timestamp ${laterMs})`;
+      return `waits for the primary host ${primaryHost}${older}`;
+    },
   };
 }
 

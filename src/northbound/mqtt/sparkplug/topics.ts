@@ -1,37 +1,70 @@
 import type { RobotId } from "../../../domain/robot.ts";
 import { encodeLevel } from "../topic-templates.ts";
-import type { SparkplugOptions } from "./options.ts";
+import { type SparkplugOptions, sparkplugSender } from "./options.ts";
 
 /** The topics of an edge node (Sparkplug 3.0, 4: Topics and Messages). */
 export interface SparkplugTopics {
   node(type: "NBIRTH" | "NDEATH" | "NDATA" | "NCMD"): string;
   device(type: "DBIRTH" | "DDEATH" | "DDATA", deviceId: string): string;
+  /** The subscriptions that receive the commands for the node. */
+  readonly nodeCommands: readonly string[];
   /** The subscription that receives the commands for all devices. */
   readonly deviceCommands: string;
   /** The state of the primary host; null: the gateway waits for none. */
   readonly state: string | null;
-  /** Whether hosts write this topic. */
-  isOfHosts(topic: string): boolean;
+  /** In rights, log and audit: who has sent a command for the node. Null: the topic is of no such command. */
+  senderOf(topic: string): string | null;
+  /**
+   * What becomes of a message at the embedded broker; null: hosts do not write this topic.
+   *
+   * @param user null: one without a log-in
+   */
+  fromHost(topic: string, user: string | null): HostMessage | null;
+}
+
+/** A message of a host, as the embedded broker delivers it. */
+export interface HostMessage {
+  readonly topic: string;
+  /** Whether the broker keeps it if its sender wants that: of these topics there is a bounded number. */
+  readonly isKept: boolean;
 }
 
 const NAMESPACE = "spBv1.0";
 
-export function createSparkplugTopics({
-  groupId,
-  nodeId,
-  primaryHost,
-  legacyState,
-}: Pick<SparkplugOptions, "groupId" | "nodeId" | "primaryHost" | "legacyState">): SparkplugTopics {
+/**
+ * @param isEmbedded the embedded broker adds the user to the topic of a command; no client may write there
+ */
+export function createSparkplugTopics(
+  {
+    groupId,
+    nodeId,
+    primaryHost,
+    legacyState,
+  }: Pick<SparkplugOptions, "groupId" | "nodeId" | "primaryHost" | "legacyState">,
+  isEmbedded: boolean,
+): SparkplugTopics {
   const topic = (type: string) => `${NAMESPACE}/${groupId}/${type}/${nodeId}`;
   const node: SparkplugTopics["node"] = topic;
-  const state = primaryHost === null ? null : `${legacyState ? "" : `${NAMESPACE}/`}STATE/${primaryHost}`;
+  const states = `${legacyState ? "" : `${NAMESPACE}/`}STATE/`;
+  const state = primaryHost === null ? null : states + primaryHost;
   const ofDevices = `${topic("DCMD")}/`;
+  const ofNode = topic("NCMD");
+  const ofUsers = `${ofNode}/`;
   return {
     node,
     device: (type, deviceId) => `${topic(type)}/${deviceId}`,
+    nodeCommands: isEmbedded ? [ofNode, `${ofUsers}+`] : [ofNode],
     deviceCommands: `${ofDevices}+`,
     state,
-    isOfHosts: (name) => name === node("NCMD") || name.startsWith(ofDevices) || name === state,
+    senderOf(name) {
+      if (name === ofNode) return sparkplugSender(groupId);
+      return isEmbedded && name.startsWith(ofUsers) ? name.slice(ofUsers.length) : null;
+    },
+    fromHost(name, user) {
+      if (name === ofNode) return { topic: user === null ? name : ofUsers + user, isKept: true };
+      const isOfHost = [ofDevices, states].some((beginning) => name.startsWith(beginning));
+      return isOfHost ? { topic: name, isKept: name === state } : null;
+    },
   };
 }
 

@@ -32,7 +32,7 @@ let host: Host;
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
 
 beforeEach(async () => {
-  broker = newBroker(embedded, base, createSparkplugTopics(sparkplugOptions).isOfHosts);
+  broker = newBroker(embedded, base, createSparkplugTopics(sparkplugOptions, true).fromHost);
   cleanups.push(await start(broker));
   host = await openHost(`mqtt://127.0.0.1:${broker.port()}`);
   cleanups.push(() => host.client.endAsync(true));
@@ -214,7 +214,7 @@ describe("what is true", () => {
   });
 
   test("a robot that is lost while a rebirth is due is dead before the node is born again", async () => {
-    const topics = createSparkplugTopics(sparkplugOptions);
+    const topics = createSparkplugTopics(sparkplugOptions, true);
     const clock = createManualClock();
     const facts = {
       version: "1",

@@ -18,7 +18,7 @@ let host: Host;
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
 
 beforeEach(async () => {
-  broker = newBroker(embedded, base, createSparkplugTopics(sparkplugOptions).isOfHosts);
+  broker = newBroker(embedded, base, createSparkplugTopics(sparkplugOptions, true).fromHost);
   cleanups.push(await start(broker));
   host = await openHost(`mqtt://127.0.0.1:${broker.port()}`);
   cleanups.push(() => host.client.endAsync(true));

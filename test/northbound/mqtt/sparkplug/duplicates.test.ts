@@ -6,7 +6,7 @@ import { sleep, systemClock } from "../../../../src/platform/clock.ts";
 import { freePorts } from "../../../support/free-ports.ts";
 import { endMosquitto, haveMosquitto, runMosquitto, startMosquitto } from "../mosquitto.ts";
 import { external } from "../mqtt-harness.ts";
-import { newNode, openHost, robotChange } from "./sparkplug-harness.ts";
+import { command, newNode, openHost, robotChange } from "./sparkplug-harness.ts";
 
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
 
@@ -61,6 +61,22 @@ describe.skipIf(!haveMosquitto).each([4, 5] as const)("MQTT %s", (protocolVersio
     expect(found?.text).toContain("the Sparkplug node plant/fleet again and again");
     expect(found?.text).toContain('its client id "fleetgate-test-sparkplug"');
     expect(found?.text).toContain("gateway.id or mqtt.clientId, and another mqtt.sparkplug.nodeId");
+  });
+
+  test("a message that clears a retained birth is no other gateway", async () => {
+    const mosquitto = await startMosquitto();
+    cleanups.push(() => mosquitto.stop());
+    const host = await openHost(mosquitto.url);
+    cleanups.push(() => host.client.endAsync(true));
+    const { told } = keepConnected(mosquitto.url, protocolVersion);
+    await host.on("NBIRTH");
+    const birth = "spBv1.0/plant/NBIRTH/fleet";
+    await host.client.publishAsync(birth, "", { qos: 1, retain: true });
+    await host.askRebirth();
+    await host.receive(() => host.seen.filter(({ type }) => type === "NBIRTH").length === 3);
+    expect(told).toEqual([]);
+    await host.client.publishAsync(birth, command([]), { qos: 1 });
+    await vi.waitFor(() => expect(told).toHaveLength(1));
   });
 
   test("a broker that is restarted again and again is no other gateway", async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createPrimaryHost } from "../../../../src/northbound/mqtt/sparkplug/primary-host.ts";
 import { createSparkplugTopics } from "../../../../src/northbound/mqtt/sparkplug/topics.ts";
 import { sleep, systemClock } from "../../../../src/platform/clock.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
@@ -40,9 +41,24 @@ function begin(changes: NodeChanges) {
 const say = (host: Host, online: boolean, timestamp: number, topic = STATE) =>
   host.client.publishAsync(topic, JSON.stringify({ online, timestamp }), { qos: 1, retain: true });
 
+test("a state of a clock that was ahead makes later ones old, which health says", async () => {
+  const host = createPrimaryHost({ primaryHost: "scada", legacyState: false });
+  const connection = host?.begin("mqtt.broker", () => {});
+  const receive = (state: unknown) => connection?.receive(Buffer.from(JSON.stringify(state)));
+  for (const garbage of [null, [], {}, "online", { online: "true", timestamp: 1 }, { online: true }])
+    receive(garbage);
+  connection?.receive(Buffer.from([0xff, 0x00, 0x7b]));
+  expect(host?.whyNot()).toBe("waits for the primary host scada");
+  receive({ online: false, timestamp: 1e300 });
+  receive({ online: true, timestamp: 1_790_000_000_000 });
+  expect(host?.whyNot()).toContain("scada, whose state is older than one before it (timestamp 1e+300)");
+  receive({ online: true, timestamp: 1e300 });
+  expect(host?.whyNot()).toBeNull();
+});
+
 test("at the embedded broker, births wait until the host is online", async () => {
   const hosts = { ...sparkplugOptions, primaryHost: "scada" };
-  const broker = newBroker(embedded, base, createSparkplugTopics(hosts).isOfHosts);
+  const broker = newBroker(embedded, base, createSparkplugTopics(hosts, true).fromHost);
   cleanups.push(await start(broker));
   const host = await openHost(`mqtt://127.0.0.1:${broker.port()}`);
   cleanups.push(() => host.client.endAsync(true));

@@ -74,6 +74,7 @@ describe("the connection", () => {
     const subscriptions = packet?.cmd === "subscribe" ? packet.subscriptions : [];
     expect(subscriptions.map(({ topic, qos }) => [topic, qos])).toEqual([
       ["spBv1.0/plant/NCMD/fleet", 1],
+      ["spBv1.0/plant/NCMD/fleet/+", 1],
       ["spBv1.0/plant/DCMD/fleet/+", 1],
       ["spBv1.0/plant/NBIRTH/fleet", 1],
       ["spBv1.0/plant/NDEATH/fleet", 1],
