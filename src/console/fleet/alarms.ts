@@ -72,7 +72,8 @@ export type AlarmGroup = readonly [AlarmView, ...AlarmView[]];
 
 /**
  * Alarms in the same order, those of one code as one group at the place of the first: the same advice two
- * hundred times would hide all others.
+ * hundred times would hide all others. Unknown outcomes stay alone: an acknowledgement ends such an alarm, so
+ * somebody must have looked at each robot.
  */
 export function groupsOf(alarms: readonly AlarmView[]): readonly AlarmGroup[] {
   const byCode = new Map<string, [AlarmView, ...AlarmView[]]>();
@@ -82,7 +83,9 @@ export function groupsOf(alarms: readonly AlarmView[]): readonly AlarmGroup[] {
     else known.push(alarm);
   }
   return [...byCode.values()].flatMap((group) =>
-    group.length < FEWEST_OF_GROUP ? group.map((alarm): AlarmGroup => [alarm]) : [group],
+    group.length < FEWEST_OF_GROUP || group[0].code === "OUTCOME_UNKNOWN"
+      ? group.map((alarm): AlarmGroup => [alarm])
+      : [group],
   );
 }
 

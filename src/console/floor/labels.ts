@@ -98,7 +98,7 @@ function spotOf(x: number, y: number, right: number, down: number, leader: Spot[
 
 const ranks: Readonly<Record<Emphasis, number>> = { alarm: 1, abnormal: 2, normal: 3 };
 
-/** The last position of each robot's name, so that names do not jump about while robots move; or `NOWHERE`. */
+/** The last position of each robot's name, so that names do not jump while robots move; or `NOWHERE`. */
 export type Spots = Map<string, number>;
 
 /** There was no room for the name. */

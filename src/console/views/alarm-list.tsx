@@ -243,7 +243,7 @@ function Acknowledge({ alarm }: { readonly alarm: AlarmView }) {
 
 function Subject({ alarm }: { readonly alarm: AlarmView }) {
   const name = subjectName(alarm);
-  return alarm.robot_id === undefined ? <>{name}</> : <Link to={robotAddress(alarm.robot_id)}>{name}</Link>;
+  return alarm.robot_id === undefined ? name : <Link to={robotAddress(alarm.robot_id)}>{name}</Link>;
 }
 
 function State({ alarm }: { readonly alarm: AlarmView }) {

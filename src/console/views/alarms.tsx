@@ -40,7 +40,7 @@ export function Alarms() {
   );
 }
 
-/** Alarms that nobody has acknowledged: one by one, or a group or the chosen ones at once by a second step. */
+/** Alarms that nobody has acknowledged: one by one, or several at once by a second step. */
 function OpenAlarms({ alarms }: { readonly alarms: readonly AlarmView[] }) {
   const chosen = useSignal<ReadonlySet<string>>(new Set());
   const problem = useSignal("");

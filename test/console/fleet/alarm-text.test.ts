@@ -62,6 +62,11 @@ describe("alarms of one code", () => {
     expect(groupsOf([first, low, ...others, lower])).toEqual([lost, [low], [lower]]);
   });
 
+  it("are no group if an acknowledgement ends each of them", () => {
+    const unknown = of("OUTCOME_UNKNOWN", "cart-1", "cart-2", "cart-3");
+    expect(groupsOf(unknown)).toEqual(unknown.map((one) => [one]));
+  });
+
   it("say what they are about, in the order of names, and how many more", () => {
     expect([groupCount(lost), groupNames(lost)]).toEqual(["3 robots", "cart-1, cart-2, cart-10"]);
     const many = of("ROBOT_LOST", "c6", "c5", "c4", "c3", "c2", "c1", "c7");

@@ -9,8 +9,8 @@ import { createMqttLink, type MqttLink } from "../../../src/northbound/mqtt/link
 import type { MqttOptions } from "../../../src/northbound/mqtt/options.ts";
 import { createTopicRecords } from "../../../src/northbound/mqtt/published-topics.ts";
 import type { ReplyBounds } from "../../../src/northbound/mqtt/replies.ts";
-import { createOwnTopics, type HealthReport } from "../../../src/northbound/mqtt/status.ts";
 import type { SparkplugTopics } from "../../../src/northbound/mqtt/sparkplug/topics.ts";
+import { createOwnTopics, type HealthReport } from "../../../src/northbound/mqtt/status.ts";
 import { createTopics, type Topics } from "../../../src/northbound/mqtt/topics.ts";
 import { type Clock, systemClock } from "../../../src/platform/clock.ts";
 import { type Log, silentLog } from "../../../src/platform/log.ts";

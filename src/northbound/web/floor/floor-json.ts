@@ -25,7 +25,7 @@ import type { Ages, RobotFacts, RobotKey } from "./robot-facts.ts";
 
 /** Makes the JSON of a robot's keys. */
 export interface RobotWriter {
-  /** As text: a thousand robots change often, and parsing what was text already would take half of the time. */
+  /** As text: a thousand robots change often, and to parse their text again would take half of the time. */
   keyText(facts: RobotFacts, key: RobotKey): string;
   whole(facts: RobotFacts): Robot;
 }
@@ -57,7 +57,10 @@ export function createRobotWriter({
   }
 
   /** The same as text. */
-  function agedText<T>(observed: Observed<T> | undefined, stateOf: (value: T, stamp: Stamp) => string): string {
+  function agedText<T>(
+    observed: Observed<T> | undefined,
+    stateOf: (value: T, stamp: Stamp) => string,
+  ): string {
     if (observed === undefined) return "null";
     const state = isShown(observed) ? stateOf(observed.value, observed.stamp) : "null";
     return `${JSON.stringify(head(observed)).slice(0, -1)},"state":${state}}`;

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import mqtt, { type MqttClient } from "mqtt";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { EmbeddedBroker } from "../../../../src/northbound/mqtt/broker/broker.ts";
@@ -65,7 +64,7 @@ test("a command has the user of its client, and none may take the name of anothe
     "b bert",
     "c sparkplug:plant",
   ]);
-  const ended = once(bert, "close");
+  const ended = new Promise<void>((resolve) => bert.once("close", resolve));
   bert.publish(`${NCMD}/anna`, request("d"));
   await ended;
   expect(commander.commands).toHaveLength(3);
