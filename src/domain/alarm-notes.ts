@@ -79,6 +79,7 @@ export const alarmNotes = {
     who: "you",
     active: "from `alarms.battery.critical` (10 %) until 5 % more; not while it charges",
     robots: "can still drive until it is empty",
+    more: "console.md#commands-to-a-robot",
   },
   NO_STANDBY: {
     who: "IT",

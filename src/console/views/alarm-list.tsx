@@ -193,7 +193,7 @@ function Advice({ alarm }: { readonly alarm: AlarmView }) {
   const { cause, advice, robots } = alarmTexts(alarm);
   return (
     <>
-      <p>{say("alarms.robots", { robots })}</p>
+      {alarm.active && <p>{say("alarms.robots", { robots })}</p>}
       <p>
         <Says of="alarms.toDo" heading={<strong>{say("alarms.whatToDo")}</strong>} advice={advice} />{" "}
         <small>{say("alarms.cause", { cause })}</small>{" "}
@@ -247,13 +247,11 @@ function Subject({ alarm }: { readonly alarm: AlarmView }) {
 }
 
 function State({ alarm }: { readonly alarm: AlarmView }) {
+  const { store } = usePage();
   const { acknowledged_by: by, acknowledged_at: at, returned_at: returned } = alarm;
+  const state = store.isLive.value ? alarmState(alarm) : say("reason.last", { word: alarmState(alarm) });
   const seen =
-    by === null ? (
-      alarmState(alarm)
-    ) : (
-      <Says of="alarms.seenBy" state={alarmState(alarm)} user={by} ago={<Ago iso={at} />} />
-    );
+    by === null ? state : <Says of="alarms.seenBy" state={state} user={by} ago={<Ago iso={at} />} />;
   return (
     <small>
       {returned === null ? seen : <Says of="alarms.returnedAt" state={seen} ago={<Ago iso={returned} />} />}

@@ -41,10 +41,20 @@ describePages("200 alarms of one code", (pages) => {
     await page.getByRole("button", { name: "Acknowledge 200… battery low" }).click();
     const step = page.getByRole("alertdialog");
     await step.getByText("Acknowledge: battery low, 200 robots").waitFor();
+    await step.getByText("Those of an unknown outcome are gone from it then.").waitFor();
     expect(gateway.acknowledged).toEqual([]);
     await step.getByRole("button", { name: "Acknowledge battery low, 200 robots" }).click();
     await expect.poll(() => gateway.acknowledged.length).toBe(200);
     expect(gateway.acknowledged).not.toContain("lost-1");
+  });
+
+  it("say what robots do only while they are active, and their last state on a page that is not live", async () => {
+    const returned = { ...flatBattery, id: "over", active: false, returned_at: "2026-01-02T03:04:05.000Z" };
+    const { page, gateway } = await open([lost, returned]);
+    await page.getByText("active, unacknowledged", { exact: true }).waitFor();
+    expect(await page.getByText("Robots meanwhile").count()).toBe(1);
+    gateway.tick(false);
+    await page.getByText("last: active, unacknowledged", { exact: true }).waitFor();
   });
 
   it("are chosen together", async () => {

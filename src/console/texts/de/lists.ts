@@ -85,7 +85,8 @@ export const lists = {
   "alarms.groupReturned": "({count} davon vorbei)",
   "alarms.showEach": "Einzeln zeigen",
   "alarms.hideEach": "Als einen zeigen",
-  "alarms.effect": "die Liste sagt in Ihrem Namen, dass sich jemand kümmert",
+  "alarms.effect":
+    "die Liste sagt in Ihrem Namen, dass sich jemand kümmert. Die mit unbekanntem Ausgang sind damit weg",
   "alarms.failed": "nicht quittiert: {problem}",
   "alarms.gateway": "das Gateway",
   "alarms.times": "{text} ({count}-mal)",

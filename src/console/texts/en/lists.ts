@@ -84,7 +84,8 @@ export const lists = {
   "alarms.groupReturned": "({count} of them returned)",
   "alarms.showEach": "Show each",
   "alarms.hideEach": "Show as one",
-  "alarms.effect": "the list says in your name that somebody looks after them",
+  "alarms.effect":
+    "the list says in your name that somebody looks after them. Those of an unknown outcome are gone from it then",
   "alarms.failed": "not acknowledged: {problem}",
   "alarms.gateway": "the gateway",
   "alarms.times": "{text} ({count} times)",
