@@ -84,8 +84,8 @@ it("each operation is repeated, sought or neither after an unknown ending, as th
   });
 });
 
-it("docs/mqtt-reference.md names how long a message may be", () => {
-  expect(readFileSync("docs/mqtt-reference.md", "utf8")).toContain(
+it("docs/mqtt.md names how long a message may be", () => {
+  expect(readFileSync("docs/mqtt.md", "utf8")).toContain(
     `${MESSAGE_LIMIT_BYTES.toLocaleString("en-US")} bytes`,
   );
 });
