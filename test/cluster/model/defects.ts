@@ -98,13 +98,14 @@ export const defects: readonly Defect[] = [
   {
     ...soundParts,
     name: "no L",
-    soonFrom: 780,
+    soonFrom: 1_000,
     violation: /leaves long after|of epoch|last stop/,
     times: { ...soundParts.times, permissionMs: Number.POSITIVE_INFINITY },
   },
   {
     ...soundParts,
     name: "no wait for robots in doubt",
+    soonFrom: 2_400,
     violation: /of epoch|arrives after the last stop|and was sent/,
     times: { ...soundParts.times, doubtMs: 0 },
   },
@@ -117,7 +118,7 @@ export const defects: readonly Defect[] = [
   {
     ...soundParts,
     name: "no tombstone",
-    soonFrom: 2_200,
+    soonFrom: 2_400,
     violation: /never ends|and is recorded as|and was sent|reaches the service|without a permission/,
     store: hasty((record) => record === "tombstone", false),
   },
@@ -136,6 +137,7 @@ export const defects: readonly Defect[] = [
   {
     ...soundParts,
     name: "a permission that ignores stops",
+    soonFrom: 2_100,
     violation: /over a stop|last stop|leaves long after/,
     store: without((each, part) => begins(each, STOPS) && part !== null && recordIn(part) !== null),
   },
