@@ -87,10 +87,15 @@ export function createSlotLine(parts: LineParts): SlotLine {
     return createBlockController({ robot, session: () => session, nowMs: () => nowMs, retained });
   }
 
-  const session: Pick<Plc, "value" | "write"> = {
-    async value(tag) {
+  const session: Pick<Plc, "shown" | "write"> = {
+    async shown(...tags) {
       if (now?.moment === "before the read") throw new Crashed();
-      return step((to) => to.value(tag));
+      return step(async (to) => {
+        const shown = await to.shown(...tags);
+        const missing = shown.find(({ status }) => status === "BadNodeIdUnknown");
+        if (missing !== undefined) throw new Error(`${missing.tag} is not there yet`);
+        return shown;
+      });
     },
     async write(...values) {
       isStartSeen ||= isAsking && (controller.output("Busy") || controller.output("NotSent"));

@@ -13,20 +13,6 @@ const pageProgram = parseStructuredText(
   ...["plc.md", "load-station.md"].flatMap((page) => structuredTextOf(read(page))),
 );
 
-/** What `CallCart` of the page reads and writes, with the types of a controller. */
-const externals = {
-  Connected: "BOOL",
-  Answer: "ARRAY[0..19] OF DINT",
-  CallRobot: "BOOL",
-  HaltRobot: "BOOL",
-  ReadyForCommand: "BOOL",
-  Command: "ARRAY[0..11] OF DINT",
-  MissionState: "DINT",
-  RobotIsComing: "BOOL",
-  RobotIsHere: "BOOL",
-  Alarm: "BOOL",
-} as const;
-
 type Interpreter = ReturnType<typeof createPlc>;
 export type Retained = ReturnType<Interpreter["retained"]>;
 const outputs = [
@@ -48,6 +34,8 @@ interface Controller<Inputs> {
   /** An output of the block, as `Done`. */
   output(name: Output): boolean;
   outcome(): number;
+  /** A variable of the program, as `RobotIsHere`. */
+  variable(name: string): unknown;
   /** What the controller keeps over a loss of power. */
   retained(): Retained;
 }
@@ -57,6 +45,16 @@ export type PageController = Controller<PageInputs>;
 interface PageInputs {
   readonly call?: boolean;
   readonly halt?: boolean;
+}
+
+interface SequenceInputs {
+  readonly place?: number;
+}
+
+/** What a read showed beside `Answer`. */
+interface RobotRead {
+  readonly isReady: boolean;
+  readonly missionState: number;
 }
 
 /** It runs an instance of the block `FG_Command`; `wanted` begins with the operation. */
@@ -76,7 +74,7 @@ export type Driver = "cyclic" | "on-change" | "blocks" | "failing-blocks" | "ins
 
 interface ControllerParts {
   readonly robot: string;
-  readonly session: () => Pick<Plc, "value" | "write">;
+  readonly session: () => Pick<Plc, "shown" | "write">;
   readonly nowMs: () => number;
   readonly driver?: Driver;
   readonly retained?: Retained | undefined;
@@ -85,11 +83,24 @@ interface ControllerParts {
 export function createPageController(parts: ControllerParts): PageController {
   const { nowMs, retained } = parts;
   const kept = retained === undefined ? {} : { retained };
-  const plc = createPlc(pageProgram, { externals, nowMs, run: "CallCart", ...kept });
-  return createController<PageInputs>(plc, "slot.", parts, ({ call = false, halt = false }, isReady) => {
-    plc.set("ReadyForCommand", isReady);
+  const plc = createPlc(pageProgram, { nowMs, run: "CallCart", ...kept });
+  return createController<PageInputs>(plc, "slot.", parts, ({ call = false, halt = false }, robot) => {
+    plc.set("ReadyForCommand", robot.isReady);
+    plc.set("MissionState", robot.missionState);
     plc.set("CallRobot", call);
     plc.set("HaltRobot", halt);
+  });
+}
+
+/** It runs `ServePlaces`, which sends its robot to one place after another. */
+export function createSequenceController(parts: ControllerParts): Controller<SequenceInputs> {
+  const { nowMs, retained } = parts;
+  const kept = retained === undefined ? {} : { retained };
+  const plc = createPlc(pageProgram, { nowMs, run: "ServePlaces", ...kept });
+  return createController<SequenceInputs>(plc, "slot.", parts, ({ place = 0 }, robot) => {
+    plc.set("ReadyForCommand", robot.isReady);
+    plc.set("MissionState", robot.missionState);
+    plc.set("Place", place);
   });
 }
 
@@ -97,8 +108,8 @@ export function createBlockController(parts: ControllerParts): BlockController {
   const { nowMs, retained } = parts;
   const kept = retained === undefined ? {} : { retained };
   const plc = createPlc(pageProgram, { nowMs, run: "FG_Command", ...kept });
-  return createController<BlockInputs>(plc, "", parts, ({ execute = false, wanted = [] }, isReady) => {
-    plc.set("Ready", isReady);
+  return createController<BlockInputs>(plc, "", parts, ({ execute = false, wanted = [] }, robot) => {
+    plc.set("Ready", robot.isReady);
     plc.set("Execute", execute);
     plc.set("Wanted", [0, ...wanted, ...new Array(11 - wanted.length).fill(0)]);
   });
@@ -108,11 +119,11 @@ function createController<Inputs extends object>(
   plc: Interpreter,
   prefix: string,
   { robot, session, driver = "cyclic" }: ControllerParts,
-  setInputs: (inputs: Partial<Inputs>, isReady: boolean) => void,
+  setInputs: (inputs: Partial<Inputs>, robot: RobotRead) => void,
 ): Controller<Inputs> {
   const slot = (name: string) => `Robots.${robot}.MissionSlot.${name}`;
   let written = "";
-  let isReady = false;
+  let last: RobotRead = { isReady: false, missionState: 0 };
   const block = createWriteBlock(driver === "failing-blocks");
   const hasInstructions = driver === "instructions";
   const hasBlock = driver === "blocks" || driver === "failing-blocks" || hasInstructions;
@@ -124,7 +135,7 @@ function createController<Inputs extends object>(
 
   /** Runs the program once with the values of the last read, and writes. */
   async function run(inputs: Partial<Inputs>): Promise<void> {
-    setInputs(inputs, isReady);
+    setInputs(inputs, last);
     if (hasBlock)
       for (const [name, value] of Object.entries(block.outputs())) plc.set(`${prefix}${name}`, value);
     plc.cycle();
@@ -138,20 +149,22 @@ function createController<Inputs extends object>(
   return {
     async cycle(inputs) {
       if (hasInstructions) for (let cycle = 1; cycle < READ_CYCLES; cycle += 1) await run(inputs ?? {});
-      const answer = (await session().value(slot("Answer"))) as Iterable<number>;
-      plc.set("Answer", Array.from(answer));
+      const tags = [slot("Answer"), slot("MissionState"), `Robots.${robot}.ReadyForCommand`];
+      const [answer, missionState, ready] = await session().shown(...tags);
+      plc.set("Answer", Array.from(answer?.value as Iterable<number>));
       plc.set("Connected", true);
-      isReady = (await session().value(`Robots.${robot}.ReadyForCommand`)) === true;
+      last = { isReady: ready?.value === true, missionState: Number(missionState?.value ?? 0) };
       await run(inputs ?? {});
     },
     cycleWithoutConnection(inputs) {
       plc.set("Connected", false);
-      setInputs(inputs ?? {}, true);
+      setInputs(inputs ?? {}, { isReady: true, missionState: 0 });
       plc.cycle();
       written = "";
     },
     answer: () => plc.get(`${prefix}Answer`) as number[],
-    isReady: () => isReady,
+    isReady: () => last.isReady,
+    variable: (name) => plc.get(name),
     output: (name) => plc.get(`${prefix}${name}`) === true,
     outcome: () => Number(plc.get(`${prefix}Outcome`)),
     retained: () => plc.retained(),

@@ -77,6 +77,7 @@ test.each([
   expect(controller.outcome()).toBe(3);
   for (let cycles = 0; cycles < 20; cycles += 1) await controller.cycle({ call: true });
   expect(missionsOf(robot)).toBe(1);
+  await until(controller, () => controller.variable("RobotIsHere") === true);
   await harness.plc.shows(`Robots.${robot}.MissionSlot.MissionState`, 5);
 });
 

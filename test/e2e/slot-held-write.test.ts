@@ -65,8 +65,8 @@ async function writeIsHeld(): Promise<Scene> {
   await harness.plc.shows(`Robots.${robot}.ReadyForCommand`, true);
   const plc = await openPlc(`opc.tcp://localhost:${relay.port}`, undefined, 0);
   const wire: { held: Held | null } = { held: null };
-  const session: Pick<Plc, "value" | "write"> = {
-    value: plc.value,
+  const session: Pick<Plc, "shown" | "write"> = {
+    shown: plc.shown,
     write(...values) {
       if (!isCalled) return plc.write(...values);
       wire.held = relay.hold();
@@ -101,8 +101,8 @@ async function newLife(
   const plc = await openPlc(harness.opcuaUrl);
   cleanups.push(() => plc.close());
   let beforeWrite = onFirstWrite;
-  const session: Pick<Plc, "value" | "write"> = {
-    value: plc.value,
+  const session: Pick<Plc, "shown" | "write"> = {
+    shown: plc.shown,
     async write(...values) {
       await beforeWrite?.();
       beforeWrite = undefined;
