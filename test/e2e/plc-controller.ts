@@ -10,6 +10,7 @@ const read = (page: string) => readFileSync(new URL(`../../docs/${page}`, import
 const pageProgram = parseStructuredText(
   FG_LOAD_STATION,
   read("examples/FG_Command.st"),
+  read("examples/ServePlaces.st"),
   ...["plc.md", "load-station.md"].flatMap((page) => structuredTextOf(read(page))),
 );
 
@@ -92,7 +93,7 @@ export function createPageController(parts: ControllerParts): PageController {
   });
 }
 
-/** It runs `ServePlaces`, which sends its robot to one place after another. */
+/** It runs the example `ServePlaces`, which sends its robot to one place after another. */
 export function createSequenceController(parts: ControllerParts): Controller<SequenceInputs> {
   const { nowMs, retained } = parts;
   const kept = retained === undefined ? {} : { retained };

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
 import { createSequenceController, type PlcTime, type Retained, runUntil } from "./plc-controller.ts";
 
-/** The sequence of docs/plc.md, A restart of the PLC, whose PLC loses its power after some cycles. */
+/** The example of docs/plc.md, A restart of the PLC, whose PLC loses its power after some cycles. */
 const ROBOT = "cart-01";
 const [SEND, DRIVES, IS_THERE] = [1, 2, 4];
 let harness: E2eHarness;
