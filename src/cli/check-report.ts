@@ -5,6 +5,7 @@ import type { ParsedRequest } from "../contracts/operation.ts";
 import type { DescribedOperation, OperationManual } from "../contracts/operation-manual.ts";
 import { type Role, roles, type Source } from "../domain/command.ts";
 import { type DeliveryLimits, type DetectionLimits, detectionLimits } from "../domain/detection.ts";
+import { listenerLines } from "./check-listeners.ts";
 import { sparkplugLines } from "./check-sparkplug.ts";
 import { effectsOf, factsOf, unknownEndings } from "./operation-facts.ts";
 import { some, wrapped } from "./readable.ts";
@@ -16,6 +17,7 @@ export function checkReport(config: Config, manual: OperationManual): string {
     ...section("Cluster", clusterLines(config)),
     ...section("Sparkplug", sparkplugLines(config)),
     ...section("The longest until values say that something is lost", lossLines(config)),
+    ...section("Listeners", listenerLines(config)),
     ...section("Ways for commands", protocolLines(config)),
     ...section("Who may command what", rightsLines(config, manual)),
     ...section("When it is not known how a call ended", endingLines(config, manual)),

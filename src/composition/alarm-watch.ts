@@ -37,7 +37,8 @@ interface AlarmWatchDependencies {
 const LOOK_MS = 1_000;
 const HANG_MS = 30_000;
 const DAY_MS = 86_400_000;
-const CERTIFICATE_LOOK_MS = 60_000;
+/** At a start, the OPC UA server makes or replaces its certificate a moment after the first look. */
+const CERTIFICATE_LOOK_MS = 5_000;
 const CERTIFICATE_DAYS = 60;
 const LAST_DAYS = 7;
 const LAST_DAYS_SEVERITY = 700;
@@ -61,7 +62,6 @@ export function createAlarmWatch({
 }: AlarmWatchDependencies): Component {
   const watchdog = createWatchdog(HANG_MS, clock);
   let isDiskFull = false;
-  let isCertificateMissing = false;
 
   function say(code: AlarmCode, text: string | null): void {
     state(ofGateway, code, text === null ? nothing : { holds: true, text });
@@ -78,8 +78,6 @@ export function createAlarmWatch({
     lookAtDisk();
     say("RECORDS_LOST", stores.lossToConfirm());
     noteWrongClock(wrongClock(clock.nowMs(), builtAt));
-    // At the first start, the OPC UA server makes its certificate a moment after the first check.
-    if (isCertificateMissing) void lookAtCertificates();
     const losing = fanOut.losing();
     const dropping = `events for ${losing.join(", ")} are lost: more come than are taken`;
     say("BUFFER_DROPPING", losing.length === 0 ? null : dropping);
@@ -94,7 +92,6 @@ export function createAlarmWatch({
 
   async function lookAtCertificates(): Promise<void> {
     const ends = await certificates.look();
-    isCertificateMissing = ends.some(({ endMs }) => endMs === Number.POSITIVE_INFINITY);
     state(ofGateway, "CERTIFICATE_EXPIRES", soonestEnd(ends, judgingMs(clock.nowMs(), builtAt)));
   }
 

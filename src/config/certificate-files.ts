@@ -91,7 +91,7 @@ export async function readCertificateFiles(
   return { ok: true, configured: { dataDir: folder, files, opcua: options } };
 }
 
-/** A certificate that the gateway presents, and when it ends. */
+/** A certificate that the gateway presents, or the CAs that it trusts, and when it ends. */
 export interface CertificateEnd extends OwnCertificate {
   /** Wall time; infinity: no certificate can be read. */
   readonly endMs: number;
@@ -111,9 +111,7 @@ export function createOwnCertificates(
   let found: readonly CertificateEnd[] = [];
   return {
     async look() {
-      found = await Promise.all(
-        listed(config).map(async ({ key, path }) => ({ key, path, endMs: await endOf(path) })),
-      );
+      found = await Promise.all(listed(config).map(async (each) => ({ ...each, endMs: await endOf(each) })));
       return found;
     },
     found: () => found,
@@ -130,11 +128,12 @@ function listed({
   return [...certificates.now(), { key: "opcua", path }];
 }
 
-/** The first end of a certificate in a chain. */
-async function endOf(path: string): Promise<number> {
+/** The first end of a certificate in a chain. Of CAs the last one: an old CA may stand beside its successor. */
+async function endOf({ path, isCa }: OwnCertificate): Promise<number> {
   try {
     const texts = certificatesIn(await readFile(path, "utf8"));
-    return Math.min(...texts.map((pem) => Date.parse(new X509Certificate(pem).validTo)));
+    const ends = texts.map((pem) => Date.parse(new X509Certificate(pem).validTo));
+    return isCa ? Math.max(...ends) : Math.min(...ends);
   } catch {
     // The file does not exist yet, or is being replaced: the next look finds it.
     return Number.POSITIVE_INFINITY;

@@ -34,15 +34,16 @@ export interface NamedFiles {
   readonly outdated: readonly ConfigProblem[];
   /** Certificates that TLS does not accept at any time. */
   readonly unusable: readonly ConfigProblem[];
-  /** Certificates of the gateway's own. */
+  /** Certificates of the gateway's own, and the CAs that it trusts. */
   readonly certificates: readonly OwnCertificate[];
 }
 
-/** A certificate that the gateway presents. */
+/** A certificate that the gateway presents, or the CAs that it trusts. */
 export interface OwnCertificate {
   /** The key of the configuration that names it. */
   readonly key: string;
   readonly path: string;
+  readonly isCa?: boolean;
 }
 
 /** The limit of a file that the configuration names. */
@@ -99,16 +100,18 @@ export function namedPaths(
   );
 }
 
-/** Certificates that the gateway presents have a key beside them. */
+/** Certificates that the gateway presents have a key beside them. The CAs that it trusts end, too. */
 function ownCertificates(
   byKey: ReadonlyMap<string, NamedFile>,
   read: readonly ConfigPath[],
 ): readonly OwnCertificate[] {
   return read.flatMap((path) => {
     const file = byKey.get(pathText(path));
-    return file === undefined || !keyOf.has(String(path.at(-1)))
+    const name = String(path.at(-1));
+    const isCa = name === "ca";
+    return file === undefined || !(isCa || keyOf.has(name))
       ? []
-      : [{ key: pathText(path), path: file.path }];
+      : [{ key: pathText(path), path: file.path, isCa }];
   });
 }
 

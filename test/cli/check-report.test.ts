@@ -75,6 +75,19 @@ describe("what check says of a valid configuration", () => {
     expect(await report(minimal)).not.toContain("Sparkplug");
   });
 
+  it("says where the gateway listens, and who gets in", async () => {
+    const local = await report(`${minimal}mqtt: { broker: embedded, anonymousLoopback: true }
+opcua: { insecureLoopback: { role: observer } }
+web: {}
+`);
+    expect(local).toMatch(/^ {2}opcua +127\.0\.0\.1:4840, this machine only: INSECURE: no encryption/m);
+    expect(local).toMatch(/^ {2}mqtt +127\.0\.0\.1:1883, .*: not encrypted; INSECURE: no user/m);
+    expect(local).toMatch(/^ {2}web +127\.0\.0\.1:8080, .*: not encrypted; no log-in$/m);
+    const open = await report(await webhook("opcua: { listen: { host: '::' } }\n"));
+    expect(open).toMatch(/^ {2}opcua +\[::\]:4840, every network of this machine: encrypted; approved/m);
+    expect(open).toMatch(/^ {2}webhooks +127\.0\.0\.1:8443, .*: TLS; the fleet service, with its secret$/m);
+  });
+
   it("says which source may send which commands", async () => {
     const text = await report(
       `${minimal}rights: [{ source: { protocol: cli, name: "*" }, role: operator, operations: [UpdateMission, GetMap] }]\n`,

@@ -21,6 +21,7 @@ let free: number | null;
 let losing: string[];
 let problem: string | null;
 let certificate: string;
+let isCa: boolean;
 let certificates: OwnCertificates;
 let builtAt: Date | null;
 let clockProblem: string | null;
@@ -31,6 +32,7 @@ beforeEach(async () => {
   registry = emptyAlarmBook(clock);
   dataDir = mkdtempSync(join(tmpdir(), "alarm-watch-"));
   [free, losing, problem, builtAt, clockProblem, lost] = [1e9, [], null, null, null, null];
+  isCa = false;
   certificate = join(dataDir, "mqtt.pem");
   writeFileSync(certificate, (await serverCertificate(["localhost"], clock.nowMs())).certificate);
 });
@@ -39,7 +41,7 @@ beforeEach(async () => {
 async function start(hasOpcUa = false): Promise<() => Promise<void>> {
   const stopping = new AbortController();
   certificates = createOwnCertificates({
-    certificates: createLive([{ key: "mqtt.certificate", path: certificate }]),
+    certificates: createLive([{ key: "mqtt.certificate", path: certificate, isCa }]),
     opcua: hasOpcUa ? ({ certificate: createLive(null), dataDir } as never) : null,
   });
   const watch = createAlarmWatch({
@@ -159,13 +161,13 @@ describe("a certificate of the gateway's own", () => {
     await stop();
   });
 
-  it("is looked at every minute, so that a new file ends the alarm", async () => {
+  it("is looked at every 5 s, so that a new file ends the alarm", async () => {
     clock.advance(TEN_YEARS_MS - 30 * DAY_MS);
     const stop = await start();
     await clock.settle(1_000);
     expect(registry.all()[0]?.text).toContain(`mqtt.certificate (${certificate}) ends on `);
     writeFileSync(certificate, (await serverCertificate(["localhost"], clock.nowMs())).certificate);
-    await clock.settle(60_000);
+    await clock.settle(5_000);
     const now = () => {
       registry.take();
       return standing();
@@ -174,14 +176,35 @@ describe("a certificate of the gateway's own", () => {
     await stop();
   });
 
-  it("is found a second after it was made", async () => {
+  it("is found 5 s after it was made", async () => {
     const text = readFileSync(certificate);
     rmSync(certificate);
     const stop = await start();
     expect(certificates.found().map(({ endMs }) => endMs)).toEqual([Number.POSITIVE_INFINITY]);
     writeFileSync(certificate, text);
-    await clock.settle(1_000);
+    await clock.settle(5_000);
     await expect.poll(() => certificates.found()[0]?.endMs).toBeLessThan(clock.nowMs() + 2 * TEN_YEARS_MS);
+    await stop();
+  });
+
+  it("may be a CA that the gateway trusts: the last of its file counts", async () => {
+    const [old, next] = await Promise.all(
+      [0, 100 * DAY_MS].map((laterMs) => serverCertificate(["localhost"], clock.nowMs() + laterMs)),
+    );
+    writeFileSync(certificate, `${old?.certificate}${next?.certificate}`);
+    clock.advance(TEN_YEARS_MS - 30 * DAY_MS);
+    isCa = true;
+    const stop = await start();
+    await clock.settle(1_000);
+    expect(standing()).toEqual([]);
+    clock.jump(100 * DAY_MS);
+    await clock.settle(5_000);
+    await expect
+      .poll(async () => {
+        await clock.settle(1_000);
+        return standing();
+      })
+      .toEqual(["CERTIFICATE_EXPIRES 300 true"]);
     await stop();
   });
 

@@ -132,11 +132,14 @@ export function movedText(
 }
 
 /** The result for a certificate of the gateway's own. */
-export function placedText({ facts, warnings }: Placed, isNext: boolean): string {
+export function placedText(
+  { facts, warnings, isWaiting }: Placed & { readonly isWaiting?: boolean },
+  isNext: boolean,
+): string {
   const lines = [
     `${facts.thumbprint}  until ${facts.validTo.slice(0, 10)}`,
     isNext
-      ? "  is the next one. Let clients trust it (fleetgate certs show --pem prints it), then: fleetgate certs renew --activate"
+      ? `  is ${isWaiting ? "already " : ""}the next one. Let clients trust it (fleetgate certs show --pem prints it), then: fleetgate certs renew --activate`
       : "  is in use within seconds by a gateway that runs, else from its start. Open connections keep the one before, own/certs/previous.pem",
     ...warnings.map((warning) => `  ! ${plainStart(warning, 400)}`),
   ];

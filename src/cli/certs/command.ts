@@ -63,7 +63,10 @@ export function certsCommand(): Command {
         "renew",
         "make the next certificate of OPC UA, and of each listener with a certificate of the CA of init; those in use stay",
       )
-        .option("--activate", "use the next certificates from now on; the gateway may run")
+        .option(
+          "--activate",
+          "use the next certificates: OPC UA within seconds, listeners after fleetgate reload",
+        )
         .action(done(renew)),
     );
 }
@@ -134,10 +137,18 @@ async function renew({
 }: GatewayLocation & { readonly activate?: true }): Promise<void> {
   const nowMs = rightTime();
   const { activateNext, makeNext } = await import("./renewal.ts");
-  const { activateNextOfListeners, makeNextOfListeners } = await import("./listener-renewal.ts");
-  const { placed: files, problems } = activate
-    ? { placed: await activateNextOfListeners(location, nowMs), problems: [] }
-    : await makeNextOfListeners(location, nowMs);
+  const { activateNextOfListeners, listenersToRenew, makeNextOfListeners } = await import(
+    "./listener-renewal.ts"
+  );
+  const { renewable, passedOver, problems } = activate
+    ? { renewable: [], passedOver: [], problems: [] }
+    : await listenersToRenew(location, nowMs);
+  if (passedOver.length > 0)
+    process.stdout.write(`Not renewed, since another CA has signed it: ${passedOver.join(", ")}\n`);
+  for (const problem of problems) process.stdout.write(`! ${problem}\n`);
+  const files = activate
+    ? await activateNextOfListeners(location, nowMs)
+    : await makeNextOfListeners(renewable, nowMs);
   for (const file of files) process.stdout.write(placedFileText(file, nowMs));
   try {
     process.stdout.write(
@@ -145,7 +156,7 @@ async function renew({
     );
   } catch (error) {
     // Its certificate is the plant's, it has made none yet, or there is no OPC UA.
-    if (files.length === 0 || !(error instanceof NotPossible)) throw error;
+    if (files.length + passedOver.length === 0 || !(error instanceof NotPossible)) throw error;
     process.stdout.write(`Not of OPC UA: ${error.message}\n`);
   }
   if (problems.length > 0) throw new NotPossible(problems.join("; "));

@@ -3,6 +3,8 @@ import { dirname } from "node:path";
 import { authorityBeside } from "../../config/key-pairs.ts";
 import { isIssuedBy, renewIssued } from "../../platform/certificate-authority.ts";
 import { asOwnerOf } from "../../platform/folder.ts";
+import type { KeyedCertificate } from "../../platform/keyed-certificate.ts";
+import { plainStart } from "../../platform/plain-text.ts";
 import { belongTogether, certificateProblem } from "../../platform/tls-files.ts";
 import { NotPossible } from "../exit.ts";
 import type { GatewayLocation } from "../installed.ts";
@@ -31,21 +33,31 @@ export interface PlacedFile {
   readonly previous: string | null;
 }
 
-/**
- * Makes the next certificate beside each of the gateway's own CA: the same names and key.
- *
- * @returns those, and why others of that CA could not be made
- */
-export async function makeNextOfListeners(
+/** A certificate of the gateway's own CA, with that CA. */
+interface Renewable {
+  readonly pair: ListenerPair;
+  readonly authority: KeyedCertificate;
+}
+
+/** The certificates of the gateway's own CA. Others are passed over. `problems`: why one cannot be renewed. */
+export async function listenersToRenew(
   location: GatewayLocation,
   nowMs: number,
-): Promise<{ readonly placed: readonly PlacedFile[]; readonly problems: readonly string[] }> {
-  const placed: PlacedFile[] = [];
+): Promise<{
+  readonly renewable: readonly Renewable[];
+  readonly passedOver: readonly string[];
+  readonly problems: readonly string[];
+}> {
+  const renewable: Renewable[] = [];
+  const passedOver: string[] = [];
   const problems: string[] = [];
   for (const pair of await pairsOf(location, nowMs)) {
     const { certificateFile, keyFile } = authorityBeside(pair.path, pair.keyFile);
-    const authority = await textOf(certificateFile);
-    if (authority === null || !isIssuedBy(authority, pair.certificate)) continue;
+    const certificate = await textOf(certificateFile);
+    if (certificate === null || !isIssuedBy(certificate, pair.certificate)) {
+      passedOver.push(`${pair.name} (${plainStart(pair.path, 400)})`);
+      continue;
+    }
     const key = await textOf(keyFile);
     if (key === null) {
       problems.push(
@@ -53,12 +65,24 @@ export async function makeNextOfListeners(
       );
       continue;
     }
-    const pem = await renewIssued({ certificate: authority, key }, pair, nowMs);
+    renewable.push({ pair, authority: { certificate, key } });
+  }
+  return { renewable, passedOver, problems };
+}
+
+/** Makes the next certificate beside each: the same names and key. */
+export async function makeNextOfListeners(
+  renewable: readonly Renewable[],
+  nowMs: number,
+): Promise<readonly PlacedFile[]> {
+  const placed: PlacedFile[] = [];
+  for (const { pair, authority } of renewable) {
+    const pem = await renewIssued(authority, pair, nowMs);
     const path = beside(pair.path, "next");
     await put(path, pem);
     placed.push({ name: pair.name, path, pem, previous: null });
   }
-  return { placed, problems };
+  return placed;
 }
 
 /** Replaces each certificate that has a next one, and keeps the replaced one beside it. */

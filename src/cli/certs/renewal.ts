@@ -65,13 +65,33 @@ export interface Placed {
   readonly warnings: readonly string[];
 }
 
-/** Makes the next certificate beside the present one: self-signed, with the same key. */
-export async function makeNext(location: GatewayLocation, nowMs: number): Promise<Placed> {
+/**
+ * Makes the next certificate beside the present one: self-signed, with the same key. One that waits already
+ * stays, because clients may trust it.
+ */
+export async function makeNext(
+  location: GatewayLocation,
+  nowMs: number,
+): Promise<Placed & { readonly isWaiting: boolean }> {
   const identity = await identityOf(location, nowMs);
   const store = ownStore(identity);
+  const waiting = await waitingNext(store, identity, nowMs);
+  if (waiting !== null) return { ...waiting, isWaiting: true };
   const text = await selfSigned(identity.key, identity.content, nowMs);
   await put(join(store, places.next), text);
-  return placed(text, identity, nowMs);
+  return { ...placed(text, identity, nowMs), isWaiting: false };
+}
+
+/** Null: none waits, or clients would refuse it now, as after a change of the gateway's names. */
+async function waitingNext(store: string, identity: Identity, nowMs: number): Promise<Placed | null> {
+  const path = join(store, places.next);
+  try {
+    const chain = chainOf(await asOwnerOf(store, () => readFile(path)), path, identity, nowMs);
+    const found = placed(chain, identity, nowMs);
+    return found.facts.isSelfSigned && found.warnings.length > 0 ? null : found;
+  } catch {
+    return null;
+  }
 }
 
 /** Replaces the present certificate with the next one. The replaced one is kept as previous.pem. */

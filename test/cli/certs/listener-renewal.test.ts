@@ -3,7 +3,11 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
-import { activateNextOfListeners, makeNextOfListeners } from "../../../src/cli/certs/listener-renewal.ts";
+import {
+  activateNextOfListeners,
+  listenersToRenew,
+  makeNextOfListeners,
+} from "../../../src/cli/certs/listener-renewal.ts";
 import { ownAuthority } from "../../../src/config/key-pairs.ts";
 import {
   createAuthority,
@@ -44,8 +48,9 @@ async function plantOf2010() {
 it("makes the next certificate of each listener, and uses it when told to", async () => {
   const { config, folder, pem } = await plantOf2010();
   const before = pem("mqtt-broker.pem");
-  const { placed, problems } = await makeNextOfListeners({ config }, Date.now());
-  expect(problems).toEqual([]);
+  const { renewable, passedOver, problems } = await listenersToRenew({ config }, Date.now());
+  expect([passedOver, problems]).toEqual([[], []]);
+  const placed = await makeNextOfListeners(renewable, Date.now());
   expect(placed.map(({ name, path }) => [name, path])).toEqual([
     ["mqtt.certificate", join(folder, "mqtt-broker.next.pem")],
     ["web.tls.certificate", join(folder, "web.next.pem")],
@@ -72,25 +77,27 @@ it("makes one for two listeners that share a certificate, as init does it", asyn
   const document = parse(readFileSync(config, "utf8"));
   const { certificate, key } = document.mqtt;
   writeFileSync(config, stringify({ ...document, web: { tls: { certificate, key } } }));
-  const { placed } = await makeNextOfListeners({ config }, Date.now());
+  const { renewable } = await listenersToRenew({ config }, Date.now());
+  const placed = await makeNextOfListeners(renewable, Date.now());
   expect(placed.map(({ name, path }) => [name, path])).toEqual([
     ["mqtt.certificate, web.tls.certificate", join(folder, "mqtt-broker.next.pem")],
   ]);
 });
 
-it("leaves the certificates of the plant alone", async () => {
+it("names the certificates of the plant, and leaves them alone", async () => {
   const { config, folder } = await plantOf2010();
   const foreign = await clientCertificate("plant");
   writeFileSync(join(folder, "mqtt-broker.pem"), foreign.pem);
-  const { placed } = await makeNextOfListeners({ config }, Date.now());
-  expect(placed.map(({ name }) => name)).toEqual(["web.tls.certificate"]);
+  const { renewable, passedOver } = await listenersToRenew({ config }, Date.now());
+  expect(renewable.map(({ pair }) => pair.name)).toEqual(["web.tls.certificate"]);
+  expect(passedOver).toEqual([`mqtt.certificate (${join(folder, "mqtt-broker.pem")})`]);
 });
 
 it("says whose CA has no key, when somebody keeps that elsewhere", async () => {
   const { config, folder } = await plantOf2010();
   rmSync(join(folder, ownAuthority.key));
-  const { placed, problems } = await makeNextOfListeners({ config }, Date.now());
-  expect(placed).toEqual([]);
+  const { renewable, problems } = await listenersToRenew({ config }, Date.now());
+  expect(renewable).toEqual([]);
   expect(problems).toEqual([
     expect.stringContaining(
       `mqtt.certificate is not renewed: the key of its CA is not in ${join(folder, ownAuthority.key)}`,

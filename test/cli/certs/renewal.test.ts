@@ -121,12 +121,28 @@ it("the next certificate waits beside the one in use, and takes its place when i
   await activateNext(plant, now);
   const before = inUse(plant);
   const second = await makeNext(plant, now);
+  expect(second.isWaiting).toBe(false);
   expect(second.facts.thumbprint).not.toBe(first.facts.thumbprint);
   expect(inUse(plant)).toBe(before);
   await activateNext(plant, now);
   expect(inUse(plant)).not.toBe(before);
   expect(readFileSync(join(plant.store, "own/certs/previous.pem"), "utf8").trim()).toBe(before.trim());
   expect(existsSync(join(plant.store, "own/certs/next.pem"))).toBe(false);
+});
+
+it("keeps a next certificate that waits already, unless it does not fit any more", async () => {
+  const plant = await plantWithKey();
+  const first = await makeNext(plant, now);
+  expect(await makeNext(plant, now)).toEqual({ ...first, isWaiting: true });
+  writeFileSync(
+    plant.config,
+    "gateway: { id: plant1 }\nopcua: { hostname: gateway.line1, alternateHostnames: [10.1.2.9] }\n",
+  );
+  const renamed = await makeNext(plant, now);
+  expect(renamed.isWaiting).toBe(false);
+  expect(renamed.facts.names).toContain("10.1.2.9");
+  const later = await makeNext(plant, now + 3_640 * DAY_MS);
+  expect(later.facts.thumbprint).not.toBe(renamed.facts.thumbprint);
 });
 
 it("says what is missing: a key, or that the certificate is the configuration's", async () => {

@@ -71,7 +71,7 @@ export function gatewayRows(version: string, isMember: boolean): readonly Metric
     ),
     {
       name: "fleetgate_certificate_expiry_timestamp_seconds",
-      help: "When a certificate of the gateway ends, by the key that names it in the configuration.",
+      help: "When a certificate of the gateway ends, or a CA that it trusts, by the key that names it in the configuration.",
       labels: ["certificate"],
       read: ({ readings }) =>
         readings

@@ -1,0 +1,53 @@
+import type { Config } from "../config/load.ts";
+import { isLoopback } from "../platform/url-host.ts";
+
+/** Where the gateway listens, for whom, and how: for `fleetgate check`. */
+export function listenerLines({ opcua, mqtt, web, fleet }: Config): readonly string[] {
+  const webhook = fleet.events.kind === "webhook" ? fleet.events.webhook.listen : null;
+  return [
+    ...(opcua === null ? [] : [line("opcua", opcua, opcUaAccess(opcua))]),
+    ...(mqtt?.broker.kind === "embedded" ? [line("mqtt", mqtt.broker, brokerAccess(mqtt.broker))] : []),
+    ...(web === null ? [] : [line("web", web.listen, webAccess(web))]),
+    ...(webhook === null ? [] : [line("webhooks", webhook, "TLS; the fleet service, with its secret")]),
+  ];
+}
+
+function line(
+  name: string,
+  { host, port }: { readonly host: string; readonly port: number },
+  access: string,
+) {
+  const address = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+  return `${name.padEnd(10)} ${address}, ${reachOf(host)}: ${access}`;
+}
+
+function reachOf(host: string): string {
+  if (isLoopback(host)) return "this machine only";
+  return host === "0.0.0.0" || host === "::"
+    ? "every network of this machine"
+    : "the network of this address";
+}
+
+function opcUaAccess({ insecureLoopback }: NonNullable<Config["opcua"]>): string {
+  return insecureLoopback === null
+    ? "encrypted; approved clients with a user of opcua.users"
+    : "INSECURE: no encryption and no user are needed (opcua.insecureLoopback)";
+}
+
+type EmbeddedBroker = Extract<NonNullable<Config["mqtt"]>["broker"], { readonly kind: "embedded" }>;
+
+function brokerAccess({ tls, anonymousLoopback }: EmbeddedBroker): string {
+  const users = anonymousLoopback
+    ? "INSECURE: no user is needed (mqtt.anonymousLoopback)"
+    : "users of mqtt.users";
+  return `${encryption(tls)}; ${users}`;
+}
+
+function webAccess({ tls, access }: NonNullable<Config["web"]>): string {
+  const { users, tokens } = access;
+  return `${encryption(tls)}; ${users.length + tokens.length === 0 ? "no log-in" : "users and tokens log in"}`;
+}
+
+function encryption(tls: object | null): string {
+  return tls === null ? "not encrypted" : "TLS";
+}
