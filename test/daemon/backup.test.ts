@@ -169,6 +169,15 @@ test("a journal that lies there is put aside, or kept by those who say so", () =
   expect(without.err).toContain("has no journal: leave --keep-journal out");
 });
 
+test("in a folder each backup has a file of its own, as each night needs it", () => {
+  fillData();
+  const nights = join(folder, "nights");
+  mkdirSync(nights);
+  const nightly = () => fleetgate("backup", `${nights}/`, "--config", config).status;
+  expect([nightly(), nightly()]).toEqual([0, 0]);
+  expect(readdirSync(nights).filter((name) => /^fleetgate-plant1-.*\.tar\.gz$/.test(name))).toHaveLength(2);
+});
+
 test("what does not belong here is refused, and nothing is changed", async () => {
   fillData();
   expect(fleetgate("backup", file(), "--config", config).status).toBe(0);

@@ -182,7 +182,7 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [/^fleetgate check --json$/, { kind: "elsewhere", file: "test/cli/check-json.test.ts", has: '"--json"' }],
   [/^sudo fleetgate check$/, booted("sudo fleetgate check\n")],
   [
-    /^sudo fleetgate reload --config FILE$/,
+    /^sudo fleetgate reload( --config FILE)?$/,
     { kind: "elsewhere", file: "test/daemon/reload.test.ts", has: '"reload"' },
   ],
   [
@@ -237,6 +237,10 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     { kind: "elsewhere", file: "test/cli/export/function-block.test.ts", has: '"export", "opcua"' },
   ],
   [/^fleetgate run /, { kind: "elsewhere", file: "test/cli/run.test.ts", has: '"run", "--config"' }],
+  [
+    /^sudo curl -s --unix-socket .*\/metrics$/,
+    { kind: "elsewhere", file: "test/e2e/metrics.test.ts", has: 'get({ socketPath, path: "/metrics" })' },
+  ],
   [/^curl .*\/metrics$/, { kind: "ends", code: 0, prints: /^fleetgate_fleet_link_up 1$/m }],
   [
     /^FLEETGATE_MISBEHAVE_MINUTES=/,
@@ -291,6 +295,14 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [
     /^sudo fleetgate restore --keep-journal /,
     { kind: "elsewhere", file: "test/daemon/backup.test.ts", has: '"--keep-journal"' },
+  ],
+  [
+    /^sudo fleetgate backup \/var\/backups\/fleetgate\/$/,
+    { kind: "elsewhere", file: "test/daemon/backup.test.ts", has: "`${nights}/`" },
+  ],
+  [
+    /^sudo systemctl enable --now fleetgate-backup\.timer$/,
+    { kind: "not run", because: "the reader writes the timer" },
   ],
   [/^sudo fleetgate backup /, booted("sudo fleetgate backup fleetgate-backup.tar.gz\n")],
   [/^sudo fleetgate restore /, booted("sudo fleetgate restore fleetgate-backup.tar.gz\n")],

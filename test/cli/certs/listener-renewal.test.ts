@@ -1,4 +1,4 @@
-import { X509Certificate } from "node:crypto";
+import { generateKeyPairSync, X509Certificate } from "node:crypto";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
@@ -14,6 +14,7 @@ import {
   isIssuedBy,
   issueCertificate,
 } from "../../../src/platform/certificate-authority.ts";
+import { piped } from "../typed.ts";
 import { clientCertificate, newPlant, removePlants } from "./certs-harness.ts";
 
 afterEach(removePlants);
@@ -26,7 +27,7 @@ const YEAR_MS = 365 * 86_400_000;
 
 /** A plant with TLS in MQTT and web, whose CA and certificates were made in 2010. */
 async function plantOf2010() {
-  const { config, folder } = await newPlant();
+  const { config, folder, put: putInStore } = await newPlant();
   const authority = await createAuthority("Fleetgate plant1", 40 * YEAR_MS, THEN);
   writeFileSync(join(folder, ownAuthority.certificate), authority.certificate);
   writeFileSync(join(folder, ownAuthority.key), authority.key);
@@ -42,7 +43,7 @@ async function plantOf2010() {
     web: { tls: await put("web") },
   };
   writeFileSync(config, stringify({ ...parse(readFileSync(config, "utf8")), ...sections }));
-  return { config, folder, pem: (name: string) => readFileSync(join(folder, name), "utf8") };
+  return { config, folder, putInStore, pem: (name: string) => readFileSync(join(folder, name), "utf8") };
 }
 
 it("makes the next certificate of each listener, and uses it when told to", async () => {
@@ -104,4 +105,14 @@ it("says whose CA has no key, when somebody keeps that elsewhere", async () => {
     ),
     expect.stringContaining("web.tls.certificate"),
   ]);
+});
+
+it("says what it cannot renew before it makes the one of OPC UA", async () => {
+  const { config, folder, putInStore } = await plantOf2010();
+  rmSync(join(folder, ownAuthority.key));
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
+  await putInStore("own/private/private_key.pem", privateKey.export({ type: "pkcs8", format: "pem" }));
+  const { code, out } = piped(folder, ["certs", "renew", "-c", config]);
+  expect(code).toBe(1);
+  expect(out).toMatch(/^! mqtt\.certificate is not renewed: [^]*\n! web[^]*\n[0-9a-f]{40} .*\n {2}is the next one/);
 });
