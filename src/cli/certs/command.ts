@@ -63,10 +63,7 @@ export function certsCommand(): Command {
         "renew",
         "make the next certificate of OPC UA, and of each listener with a certificate of the CA of init; those in use stay",
       )
-        .option(
-          "--activate",
-          "use the next certificates: OPC UA within seconds, listeners after fleetgate reload",
-        )
+        .option("--activate", "use the next ones: OPC UA within seconds, listeners after fleetgate reload")
         .action(done(renew)),
     );
 }
