@@ -298,7 +298,7 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   ],
   [
     /^sudo fleetgate backup \/var\/backups\/fleetgate\/$/,
-    { kind: "elsewhere", file: "test/daemon/backup.test.ts", has: "`${nights}/`" },
+    { kind: "elsewhere", file: "test/daemon/backup.test.ts", has: "nightly()" },
   ],
   [
     /^sudo systemctl enable --now fleetgate-backup\.timer$/,

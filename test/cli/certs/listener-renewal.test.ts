@@ -114,5 +114,7 @@ it("says what it cannot renew before it makes the one of OPC UA", async () => {
   await putInStore("own/private/private_key.pem", privateKey.export({ type: "pkcs8", format: "pem" }));
   const { code, out } = piped(folder, ["certs", "renew", "-c", config]);
   expect(code).toBe(1);
-  expect(out).toMatch(/^! mqtt\.certificate is not renewed: [^]*\n! web[^]*\n[0-9a-f]{40} .*\n {2}is the next one/);
+  expect(out).toMatch(
+    /^! mqtt\.certificate is not renewed: [\s\S]*\n! web[\s\S]*\n[0-9a-f]{40} .*\n {2}is the next one/,
+  );
 });
