@@ -128,7 +128,7 @@ function listed({
   return [...certificates.now(), { key: "opcua", path }];
 }
 
-/** The first end of a certificate in a chain. Of CAs the last one: an old CA may stand beside its successor. */
+/** The first end of a chain. Of CAs the last one: an old CA may stand beside its successor. */
 async function endOf({ path, isCa }: OwnCertificate): Promise<number> {
   try {
     const texts = certificatesIn(await readFile(path, "utf8"));

@@ -39,7 +39,7 @@ interface Renewable {
   readonly authority: KeyedCertificate;
 }
 
-/** The certificates of the gateway's own CA. Others are passed over. `problems`: why one cannot be renewed. */
+/** Certificates of the gateway's own CA; others are passed over. `problems`: why one cannot be renewed. */
 export async function listenersToRenew(
   location: GatewayLocation,
   nowMs: number,
