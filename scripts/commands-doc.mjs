@@ -64,8 +64,10 @@ function actRows() {
 function overview(operation) {
   const { name, role, robotField } = operation;
   const robot = robotField === null ? "" : `\`${robotField.path.join(".")}\``;
-  const repeat = [...new Set(factsOf(operation).map(({ parsed }) => repeatText(parsed)))].join("; ");
-  return `| [${name}](#${name.toLowerCase()}) | ${effectsOf(operation).join(", ")} | ${role} | ${robot} | ${repeat} |`;
+  const repeats = new Set(factsOf(operation).map(({ parsed }) => repeatText(parsed)));
+  const anchor = `#${name.toLowerCase()}`;
+  const repeat = repeats.size === 1 ? [...repeats][0] : `[by request](${anchor})`;
+  return `| [${name}](${anchor}) | ${effectsOf(operation).join(", ")} | ${role} | ${robot} | ${repeat} |`;
 }
 
 function repeatText({ repeat }) {
