@@ -33,6 +33,12 @@ function random(seed: number): (below: number) => number {
   };
 }
 
+/**
+ * The alarm of an EventId. A second part names one that has ended in the same batch: an acknowledgement ends
+ * without a word what an earlier run has left, and the condition may hold again at once.
+ */
+const alarmOf = (event: Shown) => String(event.EventId).replace(/\.\d+\.\d+(\+.*)?$/, "");
+
 /** What the alarms say, and what a client sees of them after a refresh. */
 const inAlarms = ({ registry }: ConditionsHarness) =>
   registry
@@ -41,10 +47,9 @@ const inAlarms = ({ registry }: ConditionsHarness) =>
     .sort();
 const inEvents = (events: readonly Shown[]) =>
   events
-    .map((event) => {
-      const id = String(event.EventId).replace(/\.\d+\.\d+$/, "");
-      return [id, event["ActiveState.Id"], event["AckedState.Id"], event.Message].join(" ");
-    })
+    .map((event) =>
+      [alarmOf(event), event["ActiveState.Id"], event["AckedState.Id"], event.Message].join(" "),
+    )
     .sort();
 
 /** What is wrong with the events of a run: each EventId has one content, and nothing comes after its end. */
@@ -59,7 +64,7 @@ function problemsOf(events: readonly Shown[]): readonly string[] {
     const content = JSON.stringify(stable);
     if ((contents.get(id) ?? content) !== content) problems.push(`another event has the EventId ${id}`);
     contents.set(id, content);
-    const alarm = id.replace(/\.\d+\.\d+$/, "");
+    const alarm = alarmOf(event);
     if (event.Retain === true && ended.has(alarm)) problems.push(`${alarm} has ended before`);
     if (event.Retain === true && event["ActiveState.Id"] === false && event["AckedState.Id"] === true)
       problems.push(`${alarm} is over, and retained`);
