@@ -41,6 +41,7 @@ describe.skipIf(!haveMosquitto)("two boxes that are one edge node", () => {
     right.view.change({ epoch: 1, leader: "left" });
     expect(bdSeqOf(await host.on("NBIRTH"))).toBe(0);
     const connection = await left.connecting;
+    await host.on("DBIRTH", "r1");
     expect(right.link.health()).toMatchObject({ state: "up", detail: "stands by" });
     expect(host.seen.map(({ type }) => type)).toEqual(["NBIRTH", "DBIRTH"]);
 
