@@ -53,8 +53,8 @@ const long = [
 ];
 
 /**
- * What runs in the test's own process, and leaves nothing behind there: a worker loads the modules once, and
- * keeps what it has compiled for the next file. To load and compile node-opcua takes seconds a file.
+ * What leaves nothing behind in the test's own process: a worker loads the modules once, and keeps what it has
+ * compiled for the next file. To load and compile node-opcua takes seconds a file.
  */
 const kept = [
   "test/*.test.ts",
@@ -107,6 +107,9 @@ const machines = [
   "test/cli/root-links.test.ts",
   "test/cli/surroundings.test.ts",
 ];
+
+/** For tests that start the program. */
+const globalSetup = "scripts/built.mjs";
 
 /** The console's modules have no texts before a language is chosen. */
 const setupFiles = ["test/console/english.ts"];
@@ -164,7 +167,7 @@ export default defineConfig({
         extends: true,
         test: { name: "kept", include: kept, exclude: [...deep, ...machines], isolate: false, setupFiles },
       },
-      { extends: true, test: { name: "deep", include: deep } },
+      { extends: true, test: { name: "deep", include: deep, globalSetup } },
       {
         extends: true,
         test: {
@@ -173,11 +176,18 @@ export default defineConfig({
           exclude: [...kept, ...deep, ...machines],
           isolate: false,
           setupFiles,
+          globalSetup,
         },
       },
       {
         extends: true,
-        test: { name: "machines", include: machines, maxWorkers: 2, sequence: { groupOrder: 1 } },
+        test: {
+          name: "machines",
+          include: machines,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+          globalSetup,
+        },
       },
     ],
   },

@@ -32,14 +32,16 @@ export function compile() {
 
 /** Vitest calls it before the tests. Types that are wrong do not keep tests from running. */
 export function setup() {
-  if (!isCurrent()) compile();
+  if (!isNewest(record, ["src", "tsconfig.json", "tsconfig.build.json"])) compile();
 }
 
-function isCurrent() {
+/** Whether a file was written after all others: those of a folder are all in it. */
+export function isNewest(made, sources) {
   const changedMs = (path) => statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const builtMs = changedMs(record);
-  const sources = readdirSync(join(root, "src"), { recursive: true }).map((path) => join("src", path));
-  return ["src", "tsconfig.json", "tsconfig.build.json", ...sources].every(
-    (path) => changedMs(path) < builtMs,
-  );
+  const madeMs = changedMs(made);
+  const within = (path) =>
+    statSync(join(root, path)).isDirectory()
+      ? readdirSync(join(root, path), { recursive: true }).map((name) => join(path, name))
+      : [];
+  return sources.flatMap((path) => [path, ...within(path)]).every((path) => changedMs(path) < madeMs);
 }

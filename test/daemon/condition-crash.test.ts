@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
 import {
   call,
@@ -58,7 +57,6 @@ async function expectSameAlarms(
 }
 
 test("an acknowledgement that was answered Good is there after kill -9, and the EventIds are the same", async () => {
-  expect(existsSync("dist/main.js"), "npm run build comes first").toBe(true);
   const port = await freePorts(2);
   const webPort = port + 1;
   const url = `opc.tcp://localhost:${port}`;

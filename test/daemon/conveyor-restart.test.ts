@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,7 +26,6 @@ afterEach(async () => {
 });
 
 test("what a station has started is stopped by the next start of a killed gateway, by an orderly end, and by a reload that takes the station from its client", async () => {
-  expect(existsSync("dist/main.js"), "npm run build comes first").toBe(true);
   const folder = await mkdtemp(join(tmpdir(), "fleetgate-conveyor-"));
   cleanups.push(() => rm(folder, { recursive: true, force: true }));
   const simulator = await startSimulator({ timeFactor: 4 });

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import { seededRandom } from "../../src/simulator/world/random.ts";
@@ -37,7 +36,6 @@ afterEach(async () => {
 test(
   `${ROUNDS} rounds of wrong clocks, full disks and ends at random (seed ${SEED}): nothing twice, nothing told changes`,
   async () => {
-    expect(existsSync("dist/main.js"), "npm run build comes first").toBe(true);
     const random = seededRandom(SEED);
     const scene = await openRoundScene(random, DISK_MEGABYTES, cleanups);
     const { sent } = scene;

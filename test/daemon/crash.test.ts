@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +11,7 @@ import { type Daemon, evidenceMs, READY, startDaemon, writeConfiguration } from 
 import { createMischief, unhurriedRobots } from "./mischief.ts";
 import { holdsAnywhere, type Sent, storyOf } from "./story.ts";
 
-/** Other points: `CRASH_SEED=7 CRASH_KILLS=50 npx vitest run test/commands/crash.test.ts`. */
+/** Other points: `CRASH_SEED=7 CRASH_KILLS=50 npx vitest run test/daemon/crash.test.ts`. */
 const KILLS = Number(process.env.CRASH_KILLS ?? 8);
 /** Every so many kills one comes before it is ready, and how soon after its start. */
 const EARLY = 3;
@@ -41,7 +40,6 @@ afterEach(async () => {
 test(
   `kill -9 at random points (seed ${SEED}): nothing twice, nothing contradicted, nothing without an outcome`,
   async () => {
-    expect(existsSync("dist/main.js"), "npm run build comes first").toBe(true);
     const random = seededRandom(SEED);
     const fresh = createRobotPool();
     const robots = Array.from({ length: ROBOTS }, () => fresh("base"));

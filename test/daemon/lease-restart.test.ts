@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +22,6 @@ function start(config: string): Daemon {
 }
 
 test("a lease outlives kill -9; one whose station the next configuration does not have ends, and MQTT is told", async () => {
-  expect(existsSync("dist/main.js"), "npm run build comes first").toBe(true);
   const folder = await mkdtemp(join(tmpdir(), "fleetgate-lease-"));
   cleanups.push(() => rm(folder, { recursive: true, force: true }));
   // The robot is on its way to the station for as long as the test takes.

@@ -52,7 +52,6 @@ export async function startOutboxScene(
   random: () => number,
   cleanups: Array<() => Promise<unknown>>,
 ): Promise<OutboxScene> {
-  expect(existsSync("dist/main.js"), "npm run build comes first").toBe(true);
   const fresh = createRobotPool();
   const robots = Array.from({ length: ROBOTS }, () => fresh("base"));
   const scenario = { kind: "given", scenario: contractScenario() } as const;

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -42,7 +41,6 @@ afterEach(async () => {
 test(
   `${KILLS} kills of the gateway and ${KILLS * PLC_CRASHES_A_KILL} crashes of PLCs (seed ${SEED}): nothing sent twice, no word untrue`,
   async () => {
-    expect(existsSync("dist/main.js"), "npm run build comes first").toBe(true);
     const random = seededRandom(SEED);
     let seed = SEED;
     const folder = await mkdtemp(join(tmpdir(), "fleetgate-slot-crash-"));

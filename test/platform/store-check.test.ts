@@ -1,12 +1,4 @@
-import {
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -23,7 +15,6 @@ const RECORDS = 400;
 
 let folder: string;
 beforeEach(async () => {
-  expect(existsSync(program), "npm run build comes first").toBe(true);
   folder = mkdtempSync(join(tmpdir(), "store-check-"));
   const store = openStore(folder);
   const put = (value: (at: number) => unknown) =>

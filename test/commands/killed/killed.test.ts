@@ -44,7 +44,6 @@ function lines(name: string): string[] {
 
 /** Kills one life after the other, and lets the last come to its end. */
 async function liveAndDie(defect = ""): Promise<void> {
-  expect(existsSync(".build/commands/dispatcher.js"), "npm run build comes first").toBe(true);
   const random = seededRandom(SEED);
   for (let life = 0; life < KILLS; life += 1) {
     expect(

@@ -1,6 +1,6 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -46,7 +46,6 @@ function arrivals(): ReadonlyArray<{ readonly robot: string; readonly id: string
 }
 
 it(`a real process that is killed again and again hands over every event of its disk, in order (seed ${SEED})`, async () => {
-  expect(existsSync(".build/delivery/outbox/outbox.js"), "npm run build comes first").toBe(true);
   const random = seededRandom(SEED);
   for (let life = 0; life < KILLS; life += 1) {
     expect(await live(life, EVENTS_A_ROUND, random() * 500), "was killed").toBeNull();

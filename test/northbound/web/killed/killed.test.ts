@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
@@ -13,7 +12,6 @@ let port: number;
 let ca: string;
 
 beforeEach(async () => {
-  expect(existsSync(".build/northbound/web/http-server.js"), "npm run build comes first").toBe(true);
   running = fork(join(import.meta.dirname, "child.mjs"));
   const [told] = await once(running, "message");
   ({ port, ca } = told);
