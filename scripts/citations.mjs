@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 const foreign =
   /\b[Ww]ire[- ]facts\b|\b[Pp]itfalls\b|\b[Ff]leet[- ]service[- ]interface\b|\binterface\s+document\b|\b(?:[Tt]he|see)\s+design\b|[(]design\b|\bdesign,\s+[A-Z]|\b(?:design|words)\.md\b/g;
 const anyPage = /(?<![\w/.*-])[\w./-]*\w\.md\b/g;
+const anySource = /(?<![\w/.*-])(?:src|test|scripts|bench|config|packaging|proto)\/[\w./-]*\w\.\w+\b/g;
 const citation = /\bdocs\/(?:internals\/)?[\w-]+\.md(?:#(?<anchor>[\w-]+)|["`]?,\s+"?(?=[A-Z`]))?/g;
 
 const pages = new Map(
@@ -27,10 +28,10 @@ export function citationProblems(path, text) {
       `"${name.replace(/\s+/g, " ")}" is no document of the repository; cite a section of docs/, or give the reason`,
     ),
   );
-  const missing = Array.from(flat.matchAll(anyPage))
+  const missing = [...flat.matchAll(anyPage), ...flat.matchAll(anySource)]
     .filter(({ index }) => path.endsWith(".md") || isInComment(text, index))
-    .filter(({ 0: page }) => !["", "docs", dirname(path)].some((folder) => existsSync(join(folder, page))))
-    .map(({ index, 0: page }) => problem(index, `${page} is no document of the repository`));
+    .filter(({ 0: file }) => !["", "docs", dirname(path)].some((folder) => existsSync(join(folder, file))))
+    .map(({ index, 0: file }) => problem(index, `${file} is no file of the repository`));
   return [...foreignOnes, ...missing, ...Array.from(flat.matchAll(citation)).flatMap(sectionProblem)];
 
   function sectionProblem({ index, 0: found, groups: { anchor } }) {

@@ -112,7 +112,8 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
       has: "LARGE_REQUEST_FIGURES",
     },
   ],
-  [/vitest run test\/state$/, ci("npm test")],
+  [/vitest run test\/(?:state|commands)$/, ci("npm test")],
+  [/^npx vitest run test\/contract test\/fleet\/operations /, ci("npm run test:all")],
   [/vitest run test\/e2e\/record\.test\.ts -u && git diff /, ci("npm test")],
   [/vitest run test\/daemon\/conveyor-restart\.test\.ts$/, ci("npm run test:all")],
   [/^npx vitest run test\/daemon\/crash\.test\.ts$/, ci("npm run test:all")],
@@ -135,7 +136,10 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     /call UpdateMission /,
     { kind: "ends", code: 4, prints: /^refused: (INVALID_ARGUMENT|FAILED_PRECONDITION)$/m },
   ],
-  [/fleetgate record save$/, { kind: "ends", code: 0, prints: /^saved \S+\.fgrec: \d+ bytes, from / }],
+  [
+    /(?:fleetgate|main\.js) record save(?: --config \S+)?$/,
+    { kind: "ends", code: 0, prints: /^saved \S+\.fgrec: \d+ bytes, from / },
+  ],
   [
     /fleetgate simulate --replay FILE\b/,
     { kind: "elsewhere", file: "test/cli/record.test.ts", has: '"--replay"' },

@@ -76,4 +76,8 @@ it("every file and folder that a page names is there", () => {
   );
   expect(named.length).toBeGreaterThan(30);
   expect(named.filter(({ name }) => !existsSync(name))).toEqual([]);
+  const ways = pages.get("docs/internals/ways.md") ?? "";
+  const passed = Array.from(ways.matchAll(/`([\w-]+\/[\w./-]+\.ts)`/g), ([, file = ""]) => join("src", file));
+  expect(passed.length).toBeGreaterThan(50);
+  expect(passed.filter((file) => !existsSync(file) && !file.startsWith("src/src/"))).toEqual([]);
 });

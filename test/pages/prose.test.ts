@@ -51,9 +51,10 @@ const cases = {
     `runbook: "${plc}#alarming"`,
     `anchor.yml:1: ${plc} has no section "#alarming"; cite a heading of it, or the id of a row`,
   ],
-  "page.md": [
-    "See [notes](notes-of-ours.md).",
-    "page.md:1: notes-of-ours.md is no document of the repository",
+  "page.md": ["See [notes](notes-of-ours.md).", "page.md:1: notes-of-ours.md is no file of the repository"],
+  "moved.ts": [
+    "/** See test/nowhere.test.ts. */",
+    "moved.ts:1: test/nowhere.test.ts is no file of the repository",
   ],
 } as const;
 
