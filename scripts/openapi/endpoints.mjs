@@ -148,12 +148,6 @@ export const endpoints = [
   machine("get", "/status", "How the gateway is (docs/troubleshoot.md, What is going on).", {
     200: ["As it is now.", "Described"],
   }),
-  {
-    ...machine("get", "/tail", "Events as lines of JSON (docs/troubleshoot.md, Live).", {
-      200: ["Lines, for as long as you read.", { type: "application/x-ndjson" }],
-    }),
-    query: { robot: "Only of this robot; may be repeated.", kind: "Only of this kind; may be repeated." },
-  },
   machine("get", "/log-level", "The levels of the log by component.", { 200: ["The levels.", "Described"] }),
   {
     ...machine("put", "/log-level", "Sets a level of the log until the next start.", {

@@ -21,7 +21,7 @@ import { logWarnings } from "./node-version.ts";
 import { port } from "./option.ts";
 import { demoFolder, simulatorOptions } from "./simulate.ts";
 import { stopSignal } from "./stop-signal.ts";
-import { eventLine } from "./tail/command.ts";
+import { eventLine } from "./tail.ts";
 
 interface Options {
   readonly basePort?: number;

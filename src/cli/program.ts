@@ -10,7 +10,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   check: async () => (await import("./check.ts")).checkCommand(),
   status: async () => (await import("./status/command.ts")).statusCommand(),
   robots: async () => (await import("./robots.ts")).robotsCommand(),
-  tail: async () => (await import("./tail/command.ts")).tailCommand(),
+  tail: async () => (await import("./tail.ts")).tailCommand(),
   alarms: async () => (await import("./alarms.ts")).alarmsCommand(),
   "log-level": async () => (await import("./log-level.ts")).logLevelCommand(),
   call: async () => (await import("./call.ts")).callCommand(),

@@ -1,7 +1,6 @@
 import type { RunningConfig } from "../config/load.ts";
 import type { ClientCertificates } from "../contracts/client-certificates.ts";
 import type { FenceControl, HandoverControl } from "../contracts/cluster.ts";
-import type { Sink } from "../contracts/link.ts";
 import { stopRequest } from "../fleet/operations/row.ts";
 import { isOpenAccess } from "../northbound/web/access/access.ts";
 import type { WebCommands } from "../northbound/web/commands.ts";
@@ -10,7 +9,6 @@ import { createFleetApi, type FleetApi, type ProtocolViews } from "../northbound
 import type { Monitoring } from "../northbound/web/monitoring.ts";
 import { createWebServer } from "../northbound/web/server.ts";
 import type { StatusFacts } from "../northbound/web/status-report.ts";
-import { createTail } from "../northbound/web/tail.ts";
 import { createWebApi } from "../northbound/web/web-api.ts";
 import { type Clock, noLaterThan } from "../platform/clock.ts";
 import type { Component } from "../platform/component.ts";
@@ -56,15 +54,12 @@ export function control(
   api: FleetApi,
   clientCertificates: ClientCertificates | null,
 ): Component {
-  const { surroundings, work, sessionId, recordings, reloads } = run;
-  const { fanOut, commands } = core;
+  const { surroundings, work, recordings, reloads } = run;
   const { clock, log, logLevels } = surroundings;
   const waitingClients = createWaitingClients(clientCertificates, clock);
-  const attachTail = (sink: Sink) => fanOut.attachSink("tail", sink, QUEUE);
   return createControlServer(options, {
     api,
     commands: webCommands("control", core),
-    holds: commands.dispatcher.holds,
     monitoring: monitoring(run, core),
     machine: {
       async statusFacts() {
@@ -77,7 +72,6 @@ export function control(
       handover: handover(run, core),
       fence: fence(run, core),
     },
-    tail: createTail({ attachTail, sessionId, clock }),
     clock,
     log: log.child({ part: "control" }),
   });

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { CallFailed } from "../../src/cli/control-client.ts";
-import { followEvents } from "../../src/cli/tail/command.ts";
+import { followEvents } from "../../src/cli/tail.ts";
 import type { JsonObject } from "../../src/platform/json.ts";
 
 let folder: string;
@@ -27,36 +27,39 @@ async function follow(answer: RequestListener): Promise<{ events: JsonObject[]; 
   await once(server, "listening");
   const events: JsonObject[] = [];
   const { signal } = new AbortController();
-  const end = await followEvents(
-    socketPath,
-    "/api/v1/tail",
-    (event) => events.push(event),
-    signal,
-    200,
-  ).catch((error: unknown) => error);
+  const onEvents = (some: readonly JsonObject[]) => void events.push(...some);
+  const end = await followEvents(socketPath, onEvents, signal, 200).catch((error: unknown) => error);
   return { events, end };
 }
 
-it("tells events until the gateway is killed, and nothing of half a line, garbage or what is no object", async () => {
+const message = (name: string, body: object) => `event: ${name}\ndata: ${JSON.stringify(body)}\n\n`;
+const robots = (...all: ReadonlyArray<readonly [string, string]>) => ({
+  at: "now",
+  robots: all.map(([robot_id, quality]) => ({ robot_id, quality })),
+});
+
+it("tells events, and each quality that changes, until the gateway is killed", async () => {
   const { events, end } = await follow(({ socket }, response) => {
-    response.write('{"kind":"open"}\n\x1b[2J\n[1]\n\n{"kind":"alarm"}\n{"kind":"mis');
-    response.write("", () => setImmediate(() => socket.destroy()));
+    response.write(message("snapshot", {}) + message("robots", robots(["r1", "good"], ["r2", "good"])));
+    response.write(message("change", robots(["r1", "stale"], ["r2", "good"], ["r3", "good"])));
+    response.write(message("change", { robots: [{ robot_id: "r1" }] }));
+    response.write(`id: 1\n${message("event", { kind: "alarm" })}event: event\n\x1b[2J\ndata: [1]\n\n`);
+    response.write('event: event\ndata: {"kind":"mis', () => setImmediate(() => socket.destroy()));
   });
-  expect(events).toEqual([{ kind: "open" }, { kind: "alarm" }]);
+  const state = { kind: "state", robot_id: "r1", at: "now", from: "good", to: "stale" };
+  expect(events).toEqual([state, { kind: "alarm" }]);
   expect(end).toBe("the gateway closed the connection");
 });
 
 it("gives the reason that the gateway gives", async () => {
-  const { events, end } = await follow((_request, response) =>
-    response.end('{"kind":"open"}\n{"kind":"closed","reason":"the gateway stops"}\n'),
+  const { end } = await follow((_request, response) =>
+    response.end(message("snapshot", {}) + message("closed", { reason: "the gateway stops" })),
   );
-  expect(events).toEqual([{ kind: "open" }]);
   expect(end).toBe("the gateway stops");
 });
 
 it("ends when the gateway gives no sign of life", async () => {
-  const { events, end } = await follow((_request, response) => void response.write('{"kind":"open"}\n'));
-  expect(events).toEqual([{ kind: "open" }]);
+  const { end } = await follow((_request, response) => void response.write(message("snapshot", {})));
   expect(end).toBe("the gateway gives no sign of life");
 });
 
@@ -70,8 +73,8 @@ it.each<[string, RequestListener, RegExp]>([
   ],
   [
     "a refusal",
-    (_request, response) => void response.writeHead(503).end('{"detail":"8 readers"}'),
-    /^the gateway answered 503: 8 readers$/,
+    (_request, response) => void response.writeHead(503).end('{"detail":"64 readers"}'),
+    /^the gateway answered 503: 64 readers$/,
   ],
   [
     "a refusal without words",

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { eventLine } from "../../src/cli/tail/command.ts";
+import { eventLine } from "../../src/cli/tail.ts";
 import type { FleetEvent } from "../../src/domain/event.ts";
 import { ending } from "../../src/domain/outcome.ts";
 import { namedEventJson } from "../../src/models/event.ts";
@@ -12,6 +12,8 @@ import { alarmEvent } from "../support/test-alarms.ts";
 import { endPrograms, fleetgate, newFolder, type Program, TEST_TIMEOUT_MS } from "./program.ts";
 
 const source = { protocol: "mqtt", name: "scada" } as const;
+/** Of the stream. */
+const FLUSH_MS = 250;
 const base = { eventId: "e", robotId: "cart-01", atMs: 0 };
 const conveyor = {
   index: 1,
@@ -94,16 +96,17 @@ describe("fleetgate tail", { timeout: TEST_TIMEOUT_MS }, () => {
   });
   const tail = (...args: readonly string[]): Program =>
     fleetgate(newFolder(), "tail", "--socket", harness.socketPath, ...args);
-  const feed = (...events: readonly FleetEvent[]) => {
-    for (const sink of harness.tails) sink.write({ changes: [], events });
+  const feed = async (...events: readonly FleetEvent[]) => {
+    harness.fleet.tell({ events });
+    await harness.clock.settle(FLUSH_MS);
   };
-  const isFollowed = () =>
-    vi.waitFor(() => expect(harness.tails.size).toBe(1), { timeout: 30_000, interval: 20 });
+  const readers = () => harness.fleet.api.stream.peers("control").length;
+  const isFollowed = () => vi.waitFor(() => expect(readers()).toBe(1), { timeout: 30_000, interval: 20 });
 
   it("says when the gateway goes away, comes back by itself, and ends with Ctrl-C", async () => {
     const program = tail("--kind", "alarm");
     await isFollowed();
-    feed(alarmEvent("e1", "r1"));
+    await feed(alarmEvent("e1", "r1"), { ...base, kind: "hold", owner: source, to: "held", by: source });
     await program.out.first("e1", (line) =>
       line.endsWith("  r1          alarm ROBOT_LOST active: found (ROBOT_LOST-1)"),
     );
@@ -115,8 +118,10 @@ describe("fleetgate tail", { timeout: TEST_TIMEOUT_MS }, () => {
     await program.out.first("back", (line) =>
       line.endsWith("the gateway is back; what happened meanwhile is not shown"),
     );
-    feed(alarmEvent("e2", "r2"));
+    await isFollowed();
+    await feed(alarmEvent("e2", "r2"));
     await program.out.first("e2", (line) => line.includes("  r2  "));
+    expect(program.out.entries.join("\n")).not.toContain("held");
     program.send("SIGINT");
     expect(await program.ended).toEqual({ code: 0, signal: null });
     await stop();
@@ -129,9 +134,9 @@ describe("fleetgate tail", { timeout: TEST_TIMEOUT_MS }, () => {
     const ended = new Promise((resolve) => shell.once("close", resolve));
     const said = Promise.all([text(shell.stdout), text(shell.stderr)]);
     await isFollowed();
-    feed(alarmEvent("e1", "\x1b[2J\u009b"));
+    await feed(alarmEvent("e1", "\x1b[2J\u009b"));
     // The first line that head does not read ends the program.
-    const more = setInterval(() => feed(alarmEvent("e2", "r2")), 20);
+    const more = setInterval(() => void feed(alarmEvent("e2", "r2")), 20);
     expect(await ended).toBe(0);
     clearInterval(more);
     const [out, err] = await said;
@@ -146,7 +151,7 @@ describe("fleetgate tail", { timeout: TEST_TIMEOUT_MS }, () => {
       expect(program.err.entries).toEqual([`fleetgate: ${problem}`]);
     };
     await endsWith(tail("--kind", "mision"), "--kind: there is no mision; the nearest is mission", 64);
-    await endsWith(tail("--robot", "nope"), "the gateway answered 404: never heard of");
+    await endsWith(tail("--robot", "nope"), 'the gateway answered 404: robot "nope" was never heard of');
     await harness.stop();
     await endsWith(tail(), `no gateway runs behind ${harness.socketPath}`);
   });

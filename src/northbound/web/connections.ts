@@ -43,7 +43,7 @@ export interface ConnectionBounds {
 }
 
 /**
- * Of a listener. Waiting commands, streams and tails take 184 of the busy ones; busy and idle ones together
+ * Of a listener. Waiting commands and streams take 176 of the busy ones; busy and idle ones together
  * leave 48 places for new clients.
  */
 export const listenerBounds: ConnectionBounds = { most: 320, mostIdle: 48, mostBusy: 224 };

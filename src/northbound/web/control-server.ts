@@ -2,7 +2,6 @@ import { lstat, unlink } from "node:fs/promises";
 import type { Server } from "node:net";
 import { dirname } from "node:path";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import type { Holds } from "../../contracts/acts.ts";
 import type { FenceControl, HandoverControl } from "../../contracts/cluster.ts";
 import type { ReloadConfiguration } from "../../contracts/reload.ts";
 import { quoted } from "../../domain/foreign-text.ts";
@@ -29,7 +28,6 @@ import { addJsonBodies, readBody } from "./request-body.ts";
 import { addRightsRoutes } from "./rights.ts";
 import { senderOfSocket } from "./sender.ts";
 import { type StatusFacts, statusReport } from "./status-report.ts";
-import { addTailRoute, type Tail } from "./tail.ts";
 
 /** Means all components. */
 const ALL = "*";
@@ -93,10 +91,8 @@ interface MachineControls {
 export interface ControlParts {
   readonly api: FleetApi;
   readonly commands: WebCommands;
-  readonly holds: Pick<Holds, "refusedName">;
   readonly monitoring: Monitoring;
   readonly machine: MachineControls;
-  readonly tail: Tail;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -107,7 +103,7 @@ export interface ControlParts {
  * the machine. `run` rejects with SocketRefused if the socket cannot be used.
  */
 export function createControlServer({ socketPath }: ControlOptions, parts: ControlParts): Component {
-  const { api, tail, clock, log } = parts;
+  const { api, clock, log } = parts;
   const connections = createWebConnections(listenerBounds, clock, log);
   let state: Health["state"] = "starting";
   let waiting = () => 0;
@@ -134,7 +130,6 @@ export function createControlServer({ socketPath }: ControlOptions, parts: Contr
       } finally {
         state = "down";
         listener = null;
-        tail.close();
         leave();
         const closed = server.close();
         server.server.closeAllConnections();
@@ -147,7 +142,7 @@ export function createControlServer({ socketPath }: ControlOptions, parts: Contr
 /** All routes of the socket. */
 export function addControlRoutes(
   server: FastifyInstance,
-  { api, commands, holds, monitoring, machine, tail, clock }: ControlParts,
+  { api, commands, monitoring, machine, clock }: ControlParts,
 ): { waiting(): number } {
   const { commander, records, acts, rights, catalogue } = commands;
   const senderOf = senderOfSocket;
@@ -158,7 +153,6 @@ export function addControlRoutes(
   addRightsRoutes(server, { rights, catalogue, commander, senderOf, refusedMoves: () => null });
   addStatusRoute(server, machine.statusFacts, clock);
   addLogLevelRoutes(server, machine.logLevels);
-  addTailRoute(server, tail, holds);
   addReloadRoute(server, machine.reload);
   addRecordingRoute(server, machine.recorder);
   addHandoverRoutes(server, machine.handover);

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { eventLine, followEvents } from "../../../src/cli/tail/command.ts";
+import { eventLine, followEvents } from "../../../src/cli/tail.ts";
 import type { RecordHarness } from "./record-harness.ts";
 import type { Step } from "./texts.ts";
 
@@ -95,11 +95,11 @@ export async function followTail({
 }: RecordHarness): Promise<{ readonly ended: Promise<string> }> {
   const lines: string[] = [];
   return new Promise((begun, failed) => {
-    const onEvent = (event: Parameters<typeof eventLine>[0]) => {
-      if (event.kind === "open") begun({ ended });
-      else if (event.kind !== "alive") lines.push(`${eventLine(event)}\n`);
+    const onEvents: Parameters<typeof followEvents>[1] = (events) => {
+      begun({ ended });
+      lines.push(...events.map((event) => `${eventLine(event)}\n`));
     };
-    const followed = followEvents(socketPath, "/api/v1/tail", onEvent, new AbortController().signal);
+    const followed = followEvents(socketPath, onEvents, new AbortController().signal);
     followed.catch(failed);
     const ended = followed.then(() => {
       // Which of two robots the service shows first is open.

@@ -7,14 +7,12 @@ import { text } from "node:stream/consumers";
 import { setImmediate } from "node:timers/promises";
 import type { ActTargets } from "../../../src/commands/acts/performers.ts";
 import type { RefusalAudit, RefusedRequest } from "../../../src/contracts/commander.ts";
-import type { Sink } from "../../../src/contracts/link.ts";
 import type { RobotLease } from "../../../src/contracts/stations.ts";
 import type { Alarm } from "../../../src/domain/alarm.ts";
 import type { Source } from "../../../src/domain/command.ts";
 import type { Outcome } from "../../../src/domain/outcome.ts";
 import { type ControlParts, createControlServer } from "../../../src/northbound/web/control-server.ts";
 import type { StatusFacts } from "../../../src/northbound/web/status-report.ts";
-import { createTail } from "../../../src/northbound/web/tail.ts";
 import type { Component } from "../../../src/platform/component.ts";
 import { isCode } from "../../../src/platform/error-text.ts";
 import { createLog, silentLog } from "../../../src/platform/log.ts";
@@ -49,8 +47,6 @@ export interface ControlHarness extends AsyncDisposable {
   readonly facts: { now: StatusFacts };
   /** Why acknowledgements are not on the disk. */
   readonly storeProblem: { now: string | null };
-  /** What feeds those who follow events. */
-  readonly tails: ReadonlySet<Sink>;
   /** Lines of a log with the component fleet. */
   readonly logged: readonly string[];
   readonly server: Component;
@@ -83,7 +79,6 @@ export async function createControlHarness(): Promise<ControlHarness> {
   const facts = { now: wellFacts };
   const fleet = createTestApi(clock, () => facts.now.alarms);
   const storeProblem: ControlHarness["storeProblem"] = { now: null };
-  const tails = new Set<Sink>();
   const logged: string[] = [];
   const log = createLog("info", { write: (line) => void logged.push(line) });
   log.child({ part: "fleet" });
@@ -117,7 +112,6 @@ export async function createControlHarness(): Promise<ControlHarness> {
         refused,
       }),
     },
-    holds,
     machine: {
       statusFacts: async () => facts.now,
       logLevels: log.levels,
@@ -132,14 +126,6 @@ export async function createControlHarness(): Promise<ControlHarness> {
       handover: null,
       fence: null,
     },
-    tail: createTail({
-      attachTail(sink) {
-        tails.add(sink);
-        return () => void tails.delete(sink);
-      },
-      sessionId: "s1",
-      clock,
-    }),
     monitoring: fakeMonitoring(),
     clock,
     log: silentLog,
@@ -177,7 +163,6 @@ export async function createControlHarness(): Promise<ControlHarness> {
     holds,
     facts,
     storeProblem,
-    tails,
     logged,
     server,
     ask,

@@ -141,7 +141,6 @@ describe("the server", () => {
 
   it.each([
     ["GET", "/api/v1/status"],
-    ["GET", "/api/v1/tail"],
     ["GET", "/api/v1/log-level"],
     ["PUT", "/api/v1/log-level"],
     ["POST", "/api/v1/reload"],

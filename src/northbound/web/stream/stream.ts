@@ -133,7 +133,10 @@ export function createStream({
         leave();
       };
     },
-    endReaders: () => readers.endAll("stopping", "the gateway stops"),
+    endReaders() {
+      flush();
+      readers.endAll("stopping", "the gateway stops");
+    },
   };
 }
 

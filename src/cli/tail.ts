@@ -2,39 +2,41 @@ import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 import { Command } from "commander";
 import { Client, errors } from "undici";
-import { nearest } from "../../config/issues.ts";
-import { systemClock } from "../../platform/clock.ts";
-import { isJsonObject, type JsonObject } from "../../platform/json.ts";
-import { jsonLine, plain } from "../../platform/plain-text.ts";
-import { readJson } from "../../platform/strict-json.ts";
+import { nearest } from "../config/issues.ts";
+import { systemClock } from "../platform/clock.ts";
+import { isJsonObject, type JsonObject } from "../platform/json.ts";
+import { jsonLine, plain } from "../platform/plain-text.ts";
+import { readJson } from "../platform/strict-json.ts";
 import {
+  askGateway,
   asRead,
   CallFailed,
   type ControlOptions,
   callFailed,
   exitWith,
   outcomeOf,
-} from "../control-client.ts";
-import { exitCodes, malformed } from "../exit.ts";
-import { findSocket, socketOptions } from "../installed.ts";
-import { someTexts } from "../option.ts";
-import { localTime, numberOf, objectOf, textOf } from "../readable.ts";
-import { endWithReader, stopSignal } from "../stop-signal.ts";
+} from "./control-client.ts";
+import { exitCodes, malformed } from "./exit.ts";
+import { findSocket, socketOptions } from "./installed.ts";
+import { someTexts } from "./option.ts";
+import { listOf, localTime, numberOf, objectOf, textOf } from "./readable.ts";
+import { endWithReader, stopSignal } from "./stop-signal.ts";
 
-/** The gateway sends a sign of life every 5 s. */
+/** The gateway sends a tick each second. */
 const SILENCE_MS = 15_000;
 const ANSWER_MS = 5_000;
+/** What the lines of a server-sent event begin with. */
+const [NAME, BODY] = ["event: ", "data: "];
 
 /**
- * Follows the events of the gateway. Resolves with the reason why they have ended; rejects with CallFailed
- * when they never began.
- * @param onEvent gets each line that is a JSON object, signs of life too
+ * Follows the stream of the gateway. Resolves with the reason why it has ended; rejects with CallFailed when
+ * it never began.
+ * @param onEvents gets the events of each message, which may be none
  * @param silenceMs a gateway that is silent for longer is given up
  */
 export async function followEvents(
   socketPath: string,
-  path: string,
-  onEvent: (event: JsonObject) => void,
+  onEvents: (events: readonly JsonObject[]) => void,
   signal: AbortSignal,
   silenceMs: number = SILENCE_MS,
 ): Promise<string> {
@@ -43,21 +45,24 @@ export async function followEvents(
     headersTimeout: Math.min(silenceMs, ANSWER_MS),
     bodyTimeout: silenceMs,
   });
+  const eventsOf = createEventReader();
   let hasBegun = false;
+  let name = "";
   let reason = "the gateway closed the connection";
   try {
-    const answer = await client.request({ method: "GET", path, signal });
+    const answer = await client.request({ method: "GET", path: "/api/v1/stream", signal });
     if (answer.statusCode !== 200) {
       const problem: unknown = await answer.body.json();
       // A problem without a code makes it throw.
       outcomeOf(null, { status: answer.statusCode, body: isJsonObject(problem) ? problem : {} });
     }
     for await (const line of createInterface({ input: answer.body, crlfDelay: Number.POSITIVE_INFINITY })) {
-      const read = readJson(line);
+      if (line.startsWith(NAME)) name = line.slice(NAME.length);
+      const read = readJson(line.startsWith(BODY) ? line.slice(BODY.length) : "");
       if (!read.ok || !isJsonObject(read.value)) continue;
       hasBegun = true;
-      if (read.value.kind === "closed") reason = String(read.value.reason);
-      else onEvent(read.value);
+      if (name === "closed") reason = textOf(read.value, "reason");
+      else onEvents(eventsOf(name, read.value));
     }
     return reason;
   } catch (error) {
@@ -72,12 +77,34 @@ export async function followEvents(
   }
 }
 
+/**
+ * Reads the events of a message of the stream: the one in it, and a state for each robot with another
+ * quality. The first quality of a robot is no news.
+ */
+function createEventReader(): (name: string, body: JsonObject) => readonly JsonObject[] {
+  const qualities = new Map<string, string>();
+
+  function stateOf(robot: JsonObject, at: string): JsonObject | null {
+    if (robot.quality === undefined) return null;
+    const [robotId, to] = [textOf(robot, "robot_id"), textOf(robot, "quality")];
+    const from = qualities.get(robotId);
+    qualities.set(robotId, to);
+    return from === undefined || from === to ? null : { kind: "state", robot_id: robotId, at, from, to };
+  }
+
+  return (name, body) => {
+    if (name === "event") return [body];
+    const states = listOf(body, "robots").map((robot) => stateOf(robot, textOf(body, "at")));
+    return states.filter((state) => state !== null);
+  };
+}
+
 interface Options extends ControlOptions {
   readonly robot: readonly string[];
   readonly kind: readonly string[];
 }
 
-/** The values of `kinds` of `GET /api/v1/tail`. */
+/** The kinds of events, and the quality of a robot. */
 const kinds = ["mission", "alarm", "command", "conveyor", "battery", "lease", "hold", "dropped", "state"];
 const AGAIN_MS = 1_000;
 
@@ -109,9 +136,13 @@ export function tailCommand(): Command {
  */
 async function tail(options: Options): Promise<number> {
   endWithReader();
-  const path = pathOf(options);
+  checkKinds(options.kind);
   const socketPath = await findSocket(options);
   const signal = stopSignal();
+  for (const robot of options.robot) {
+    const path = `/api/v1/robots/${encodeURIComponent(robot)}`;
+    outcomeOf(null, await askGateway(socketPath, { method: "GET", path, timeoutMs: ANSWER_MS }, signal));
+  }
   const isJson = options.json === true;
   let away: string | null = null;
   /** Whether the gateway has answered at least once. */
@@ -124,13 +155,12 @@ async function tail(options: Options): Promise<number> {
     try {
       const reason = await followEvents(
         socketPath,
-        path,
-        (event) => {
+        (events) => {
           isKnown = true;
           if (away !== null) say("the gateway is back; what happened meanwhile is not shown");
           away = null;
-          if (event.kind === "open" || event.kind === "alive") return;
-          process.stdout.write(`${isJson ? jsonLine(event) : eventLine(event)}\n`);
+          for (const event of events.filter((each) => isWanted(each, options)))
+            process.stdout.write(`${isJson ? jsonLine(event) : eventLine(event)}\n`);
         },
         signal,
       );
@@ -148,18 +178,18 @@ async function tail(options: Options): Promise<number> {
   return exitCodes.ok;
 }
 
-function pathOf({ robot, kind }: Options): string {
-  const wrong = kind.find((each) => !kinds.includes(each));
-  if (wrong !== undefined) {
-    const meant = nearest(wrong, kinds);
-    const advice = meant === undefined ? `it is one of ${kinds.join(", ")}` : `the nearest is ${meant}`;
-    throw malformed(`--kind: there is no ${wrong}; ${advice}`);
-  }
-  const query = new URLSearchParams([
-    ...robot.map((each): [string, string] => ["robot", each]),
-    ...kind.map((each): [string, string] => ["kind", each]),
-  ]).toString();
-  return query === "" ? "/api/v1/tail" : `/api/v1/tail?${query}`;
+function checkKinds(wanted: readonly string[]): void {
+  const wrong = wanted.find((each) => !kinds.includes(each));
+  if (wrong === undefined) return;
+  const meant = nearest(wrong, kinds);
+  const advice = meant === undefined ? `it is one of ${kinds.join(", ")}` : `the nearest is ${meant}`;
+  throw malformed(`--kind: there is no ${wrong}; ${advice}`);
+}
+
+/** Without a name, all are wanted. */
+function isWanted(event: JsonObject, { robot, kind }: Options): boolean {
+  const isAmong = (names: readonly string[], name: string) => names.length === 0 || names.includes(name);
+  return isAmong(robot, textOf(event, "robot_id")) && isAmong(kind, textOf(event, "kind"));
 }
 
 /** One line for a person, in the terminal's time zone. */
