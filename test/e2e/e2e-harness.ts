@@ -55,10 +55,12 @@ export async function openE2eHarness(
   clock: Clock = systemClock,
 ): Promise<E2eHarness> {
   const folder = await mkdtemp(join(tmpdir(), "fleetgate-e2e-"));
-  const base: Partial<SimulatorOptions> = { dataDir: join(folder, "fleet"), seed: 7, ...simulatorOptions };
+  // While the service is away, nobody else must be given its ports.
+  const port = await freePorts(2);
+  const ports = { grpcPort: port, httpsPort: port + 1 };
+  const base = { dataDir: join(folder, "fleet"), seed: 7, ...ports, ...simulatorOptions };
   let simulator = await startSimulator(base);
   const { endpoints } = simulator;
-  const ports = { grpcPort: portOf(`tcp://${endpoints.grpc}`), httpsPort: portOf(endpoints.https) };
   const gateway = await startGateway(folder, endpoints, sections, clock);
   const mqtt = await listenMqtt(gateway.mqttUrl, CLIENT, "fleetgate/e2e");
   const plc = await openPlc(gateway.opcuaUrl);
@@ -70,7 +72,7 @@ export async function openE2eHarness(
     record: (robotId) => simulator.control.record(0).filter((entry) => entry.robotId === robotId),
     stopService: () => simulator.stop(),
     async startService() {
-      simulator = await startSimulator({ ...base, ...ports });
+      simulator = await startSimulator(base);
     },
     async close() {
       await plc.close();
@@ -205,8 +207,4 @@ export async function runGateway(
     stopping.abort();
     await run;
   };
-}
-
-function portOf(url: string): number {
-  return Number(new URL(url).port);
 }

@@ -6,6 +6,7 @@ import type { FleetTimes } from "../../src/fleet/options.ts";
 import type { SimulatorOptions } from "../../src/simulator/options.ts";
 import { type Census, type Count, openCensus } from "../support/census.ts";
 import type { FleetHarness, FleetOverrides } from "../support/fleet-harness.ts";
+import { freePorts } from "../support/free-ports.ts";
 import { createPatientClock } from "../support/patient-clock.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
@@ -66,12 +67,14 @@ export async function openFaultsHarness(overrides: Partial<SimulatorOptions> = {
   const census = openCensus();
   const clock = createPatientClock();
   const dataDir = await mkdtemp(join(tmpdir(), "fleetgate-faults-"));
+  // While the service is away, nobody else must be given its ports.
+  const port = await freePorts(2);
+  const ports = { grpcPort: port, httpsPort: port + 1 };
   // Both sides have one time: a connection that is told to go has its grace in what they could run.
-  const base: Partial<SimulatorOptions> = { dataDir, clock, timeFactor: 20, ...overrides };
+  const base: Partial<SimulatorOptions> = { dataDir, clock, timeFactor: 20, ...ports, ...overrides };
   let running = base;
   let simulator = await startSimulator(base);
   const { endpoints } = simulator;
-  const ports = { grpcPort: portOf(`tcp://${endpoints.grpc}`), httpsPort: portOf(endpoints.https) };
   let isUp = true;
   let diverted: string | null = null;
   const wire = await startTcpProxy(() => diverted ?? endpoints.grpc);
@@ -101,7 +104,7 @@ export async function openFaultsHarness(overrides: Partial<SimulatorOptions> = {
 
   async function serve(options: Partial<SimulatorOptions>): Promise<void> {
     running = options;
-    simulator = await startSimulator({ ...options, ...ports });
+    simulator = await startSimulator(options);
     isUp = true;
   }
 
@@ -230,7 +233,7 @@ function nothing(count: Count): Count {
   return Object.fromEntries(Object.keys(count).map((kind) => [kind, 0]));
 }
 
-const PATIENCE_MS = 5_000;
+const PATIENCE_MS = 20_000;
 /**
  * A connection that failed is closed when grpc-js' own backoff ends, which grows while a service is away. If
  * it fails after its channel was closed, on a busy machine, grpc-js looks the name up once more, with a timer
@@ -254,8 +257,4 @@ async function until(
     await letTimePass();
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
-}
-
-function portOf(url: string): number {
-  return Number(new URL(url).port);
 }

@@ -1,15 +1,24 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** Below the ports that systems hand out for port 0, so that no other test is given one of them meanwhile. */
+/**
+ * Below the ports that systems hand out for port 0, so that no other test is given one of them meanwhile.
+ * Each worker of a run has a part of its own: no two find the same port free before either listens there.
+ */
 const LOWEST = 20_000;
-const HIGHEST = 32_000;
+const PORTS = 3_000;
+const PARTS = 4;
 const ATTEMPTS = 100;
 
-/** The first of `count` ports in a row that nobody listens on. */
+const lowest = LOWEST + PORTS * (Number(process.env.VITEST_POOL_ID ?? 0) % PARTS);
+/** Two runs on one machine begin at different places. */
+let next = Math.floor(Math.random() * PORTS);
+
+/** The first of `count` ports in a row that nobody listens on, and that nobody here was given lately. */
 export async function freePorts(count: number): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const base = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST));
+    const base = lowest + (next % (PORTS - count));
+    next += count;
     if (await areFree(base, count)) return base;
   }
   throw new Error(`no ${count} free ports in a row in ${ATTEMPTS} attempts`);

@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { freePorts } from "./free-ports.ts";
 
 /** A wire between a client and a server that a test can cut, stall or unplug. */
 export interface TcpProxy {
@@ -33,7 +34,8 @@ export async function startTcpProxy(target: () => string): Promise<TcpProxy> {
   let stalled: "nothing" | "everything" | "answers" = "nothing";
   let withheld = 0;
   let accepted = 0;
-  let port = 0;
+  // While it is unplugged, nobody else must be given its port.
+  const port = await freePorts(1);
   let server: Server | null = null;
 
   function join(client: Socket): void {
@@ -64,7 +66,6 @@ export async function startTcpProxy(target: () => string): Promise<TcpProxy> {
     const listening = createServer({ noDelay: true }, join);
     listening.listen(port, "127.0.0.1");
     await once(listening, "listening");
-    port = (listening.address() as AddressInfo).port;
     server = listening;
   }
 

@@ -2,11 +2,11 @@ import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_p
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
+import { freePorts } from "../../support/free-ports.ts";
 
 const binary = ["/usr/sbin/mosquitto", "/usr/local/sbin/mosquitto", "/opt/homebrew/sbin/mosquitto"].find(
   existsSync,
@@ -47,7 +47,7 @@ export async function startMosquitto(
   more: readonly string[] = [],
 ): Promise<Mosquitto> {
   const folder = await mkdtemp(join(tmpdir(), "fleetgate-mosquitto-"));
-  const port = await freePort();
+  const port = await freePorts(1);
   const lines = [`listener ${port} 127.0.0.1`, "set_tcp_nodelay true", "persistence false", ...more];
   if (acl === undefined) lines.push("allow_anonymous true");
   else {
@@ -102,16 +102,6 @@ export async function endMosquitto(child: ChildProcess, signal: NodeJS.Signals =
   const repeating = setInterval(() => child.kill(signal), REPEAT_MS);
   await ended;
   clearInterval(repeating);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
 }
 
 /** mosquitto says that it is running when its listener is open. */
