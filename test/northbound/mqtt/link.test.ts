@@ -91,10 +91,12 @@ describe("what is published", () => {
     await connection[Symbol.asyncDispose]();
     const later = await link.connect(new AbortController().signal);
     await later[Symbol.asyncDispose]();
-    const states = watcher.received.flatMap(({ topic, text }) =>
-      topic.endsWith("status") ? [JSON.parse(text).state] : [],
-    );
-    expect(states).toEqual(["online", "offline", "offline", "offline", "offline"]);
+    const states = () =>
+      watcher.received.flatMap(({ topic, text }) =>
+        topic.endsWith("status") ? [JSON.parse(text).state] : [],
+      );
+    await watcher.receive(() => states().length === 5);
+    expect(states()).toEqual(["online", "offline", "offline", "offline", "offline"]);
   });
 
   test("an orderly end says offline of the robots and then of the gateway", async () => {

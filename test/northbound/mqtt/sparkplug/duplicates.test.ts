@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { sleep, systemClock } from "../../../../src/platform/clock.ts";
 import { freePorts } from "../../../support/free-ports.ts";
 import { endMosquitto, haveMosquitto, runMosquitto, startMosquitto } from "../mosquitto.ts";
@@ -53,7 +53,7 @@ describe.skipIf(!haveMosquitto).each([4, 5] as const)("MQTT %s", (protocolVersio
     cleanups.push(() => host.client.endAsync(true));
     const first = keepConnected(mosquitto.url, protocolVersion);
     const second = keepConnected(mosquitto.url, protocolVersion);
-    await vi.waitFor(() => expect(first.told.length + second.told.length).toBeGreaterThan(0));
+    await expect.poll(() => first.told.length + second.told.length).toBeGreaterThan(0);
     await sleep(systemClock, WATCHED_MS, new AbortController().signal);
     expect(host.seen.filter(({ type }) => type === "NBIRTH").length).toBeLessThan(9);
     const [found] = [...first.told, ...second.told];
@@ -76,7 +76,7 @@ describe.skipIf(!haveMosquitto).each([4, 5] as const)("MQTT %s", (protocolVersio
     await host.receive(() => host.seen.filter(({ type }) => type === "NBIRTH").length === 3);
     expect(told).toEqual([]);
     await host.client.publishAsync(birth, command([]), { qos: 1 });
-    await vi.waitFor(() => expect(told).toHaveLength(1));
+    await expect.poll(() => told).toHaveLength(1);
   });
 
   test("a broker that is restarted again and again is no other gateway", async () => {
@@ -89,12 +89,12 @@ describe.skipIf(!haveMosquitto).each([4, 5] as const)("MQTT %s", (protocolVersio
     cleanups.push(() => endMosquitto(mosquitto, "SIGTERM"));
     const { told, link } = keepConnected(`mqtt://127.0.0.1:${port}`, protocolVersion);
     for (let restart = 0; restart < 3; restart += 1) {
-      await vi.waitFor(() => expect(link.peers()[0]?.state).toBe("connected"));
+      await expect.poll(() => link.peers()[0]?.state).toBe("connected");
       await endMosquitto(mosquitto, "SIGTERM");
       await sleep(systemClock, 5 * BACKOFF_MS, new AbortController().signal);
       mosquitto = await run();
     }
-    await vi.waitFor(() => expect(link.peers()[0]?.state).toBe("connected"));
+    await expect.poll(() => link.peers()[0]?.state).toBe("connected");
     expect(told).toEqual([]);
   });
 });
