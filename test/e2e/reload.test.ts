@@ -259,8 +259,9 @@ describe("robots that a reload describes", () => {
     expect(await line1.value("Robots.AMR09.RobotId")).toBe("cart-09");
 
     // A robot that was not seen may be held in the first seconds of a session to the fleet only.
-    simulator.control.apply({ kind: "cut", forMs: 3_000 });
+    simulator.control.apply({ kind: "cut" });
     await line1.shows("Gateway.FleetLinkUp", false);
+    simulator.control.clearFaults();
     await line1.shows("Gateway.FleetLinkUp", true);
     const hold = (on: boolean) =>
       hmi.publish("command/Hold", JSON.stringify({ id: `hold-${on}`, robot_id: "cart-09", hold: on }));

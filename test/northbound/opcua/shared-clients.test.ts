@@ -41,12 +41,15 @@ const clients: SharedClients = {
 };
 
 let folder: string;
+/** How often each box has begun to look. */
+let looks: Array<() => number>;
 const ending = new AbortController();
 const clock = createManualClock();
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "fleetgate-shared-clients-"));
   decisions = new Map();
   isAway = false;
+  looks = [];
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -57,7 +60,16 @@ const REJECTED = "rejected";
 function openBox(name: string, disk = createMemoryDisk()) {
   const store = join(folder, name);
   for (const place of [TRUSTED, REJECTED]) mkdirSync(join(store, place), { recursive: true });
-  shareClients({ folder: store, clients, tables: disk.open(), clock, log }, ending.signal);
+  let begun = 0;
+  const counted: SharedClients = {
+    ...clients,
+    decisions() {
+      begun += 1;
+      return clients.decisions();
+    },
+  };
+  looks.push(() => begun);
+  shareClients({ folder: store, clients: counted, tables: disk.open(), clock, log }, ending.signal);
   const file = () => `line 1[${thumbprint}].pem`;
   return {
     disk,
@@ -73,11 +85,20 @@ function openBox(name: string, disk = createMemoryDisk()) {
   };
 }
 
-async function look(times = 2): Promise<void> {
-  for (let count = 0; count < times; count += 1) {
-    clock.advance(2_000);
-    // Files are read and moved in real time.
-    await new Promise((resolve) => setTimeout(resolve, 150));
+/** Each box has looked from begin to end, and then once more: it begins a look when it has ended the last. */
+async function look(): Promise<void> {
+  for (let round = 0; round < 2; round += 1) {
+    const before = looks.map((begun) => begun());
+    const haveLooked = () => looks.every((begun, box) => begun() >= (before[box] ?? 0) + 2);
+    await expect
+      .poll(
+        () => {
+          clock.advance(2_000);
+          return haveLooked();
+        },
+        { interval: 5 },
+      )
+      .toBe(true);
   }
 }
 

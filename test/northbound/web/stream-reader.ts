@@ -36,7 +36,7 @@ export async function readStream(
   // Of a connection that the server breaks.
   request.on("error", () => {});
   response.on("error", () => {});
-  const messages = createChronicle<Message>((message) => JSON.stringify(message), 10_000);
+  const messages = createChronicle<Message>((message) => JSON.stringify(message));
   let rest = "";
   response.setEncoding("utf8").on("data", (text: string) => {
     const blocks = `${rest}${text}`.split("\n\n");

@@ -151,6 +151,7 @@ describe("the stream", () => {
     fleet.receive(missionEvent("r1", []), missionEvent("r2", []));
     const reader = await follow();
     await clock.settle(1_000);
+    await reader.next("tick");
     const from = reader.messages.entries.length;
     for (const charge of [80, 79, 78]) fleet.receive(batteryEvent("r1", charge));
     await clock.settle(1_000);
@@ -159,6 +160,7 @@ describe("the stream", () => {
       { robot_id: "r1", battery: { state: { battery_state: { charge_percent: 78 } } } },
     ]);
     expect(Object.keys(change.robots?.[0] ?? {})).toEqual(["robot_id", "battery"]);
+    await reader.next("tick", from);
     expect(reader.messages.entries.slice(from).filter(({ name }) => name === "change")).toHaveLength(1);
   });
 
@@ -190,6 +192,7 @@ describe("the stream", () => {
     fleet.receive(missionEvent("r1", []), rosterEvent(["r1"]));
     const reader = await follow();
     await clock.settle(1_000);
+    await reader.next("tick");
     const from = reader.messages.entries.length;
     fleet.receive({ kind: "roster", atMs: 0, robots: [], unread: ["r1"] });
     await clock.settle(1_000);
