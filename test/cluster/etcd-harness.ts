@@ -36,7 +36,7 @@ export interface TestEtcd {
   readonly members: readonly TestMember[];
   readonly endpoints: readonly string[];
   /** A client that is closed with the cluster. */
-  client(options?: Partial<Pick<EtcdClientParts, "endpoints" | "tls" | "deadlineMs">>): EtcdClient;
+  client(options?: Partial<Pick<EtcdClientParts, "endpoints" | "tls" | "deadlineMs" | "clock">>): EtcdClient;
   close(): Promise<void>;
 }
 
@@ -102,7 +102,7 @@ export async function startEtcd({
         endpoints: given.endpoints ?? endpoints,
         tls: given.tls ?? null,
         deadlineMs: given.deadlineMs ?? 3_000,
-        clock: systemClock,
+        clock: given.clock ?? systemClock,
         random: Math.random,
         log: silentLog,
       });

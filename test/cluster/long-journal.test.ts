@@ -106,6 +106,12 @@ async function longestBlock(work: () => Promise<unknown>): Promise<number> {
   return longestMs;
 }
 
+/** Processor time of this process: others do not count. */
+function spentMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
 const time = () => createRunningTime(0, clock);
 
 it("a member that takes over has read a long journal before", async () => {
@@ -116,13 +122,13 @@ it("a member that takes over has read a long journal before", async () => {
     await standby.records.caughtUp();
   });
   const { tables, records } = standby;
-  const beforeMs = performance.now();
+  const beforeMs = spentMs();
   const readNow = openDurableJournal(tables, limits, time());
-  const readMs = performance.now() - beforeMs;
+  const readMs = spentMs() - beforeMs;
   const index = await records.caughtUp();
-  const openMs = performance.now();
+  const openMs = spentMs();
   const journal = openDurableJournal(tables, limits, time(), null, index);
-  const tookMs = performance.now() - openMs;
+  const tookMs = spentMs() - openMs;
   process.stdout.write(
     `${RECORDS} records: read at the takeover ${Math.round(readMs)} ms, before it ${Math.round(tookMs)} ms; the loop stands for ${Math.round(loadMs)} ms at most while a standby reads them\n`,
   );

@@ -338,7 +338,7 @@ describe.skipIf(!hasEtcd)("three members", () => {
       store.grant(60_000),
       store.keepAlive(lease),
     ]);
-    expect(performance.now() - beganAt).toBeLessThan(2_000);
+    expect(performance.now() - beganAt).toBeLessThan(10_000);
     for (const answer of answers.slice(0, 2)) {
       expect(["failed", "unsure"]).toContain((answer as CommitResult).kind);
     }

@@ -272,7 +272,8 @@ describe("HTTP/2", () => {
     await once(stream, "response");
     const began = performance.now();
     await stop();
-    expect(performance.now() - began).toBeLessThan(2_000);
+    // What holds a connection open ends after 10 s of silence at the soonest.
+    expect(performance.now() - began).toBeLessThan(8_000);
     stop = async () => {};
   });
 });
