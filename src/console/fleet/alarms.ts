@@ -71,9 +71,16 @@ const MOST_NAMED = 5;
 export type AlarmGroup = readonly [AlarmView, ...AlarmView[]];
 
 /**
+ * Whether an acknowledgement removes an alarm that nothing else shows any more: somebody must have looked at
+ * its robot.
+ */
+export function endsByAcknowledgement({ code }: AlarmView): boolean {
+  return code === "OUTCOME_UNKNOWN";
+}
+
+/**
  * Alarms in the same order, those of one code as one group at the place of the first: the same advice two
- * hundred times would hide all others. Unknown outcomes stay alone: an acknowledgement ends such an alarm, so
- * somebody must have looked at each robot.
+ * hundred times would hide all others. One that an acknowledgement ends stays alone.
  */
 export function groupsOf(alarms: readonly AlarmView[]): readonly AlarmGroup[] {
   const byCode = new Map<string, [AlarmView, ...AlarmView[]]>();
@@ -83,7 +90,7 @@ export function groupsOf(alarms: readonly AlarmView[]): readonly AlarmGroup[] {
     else known.push(alarm);
   }
   return [...byCode.values()].flatMap((group) =>
-    group.length < FEWEST_OF_GROUP || group[0].code === "OUTCOME_UNKNOWN"
+    group.length < FEWEST_OF_GROUP || endsByAcknowledgement(group[0])
       ? group.map((alarm): AlarmGroup => [alarm])
       : [group],
   );

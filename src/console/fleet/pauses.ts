@@ -1,6 +1,16 @@
 import type { Command } from "../../northbound/web/api/command.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 
+/** Whether its mission runs again: after a resume the online list is the older one, until the next answer. */
+export function isResumed({ mission }: Robot): boolean {
+  return mission?.state?.current_mission?.state === "STATE_RUNNING";
+}
+
+/** Whether a robot stands because something has paused it. */
+export function isPaused(robot: Robot): boolean {
+  return robot.idle.reason === "PAUSED" && !isResumed(robot);
+}
+
 /** What has paused a robot, by the newest command that has paused or resumed it; null: none has paused it. */
 export function pauseOf(commands: readonly Command[], robot: Robot): Command | null {
   const missionId = robot.mission?.state?.current_mission?.mission_id;

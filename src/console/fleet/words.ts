@@ -5,6 +5,7 @@ import type { Tag } from "../../northbound/web/api/tag.ts";
 import type { Emphasis } from "../floor/scene.ts";
 import type { TagFilter } from "../route.ts";
 import { inLanguage, isEnglish, numberText, say, word } from "../texts/texts.ts";
+import { isResumed } from "./pauses.ts";
 
 /** The state of a robot in few words, and whether somebody should look at it. */
 export interface RobotWord {
@@ -64,11 +65,8 @@ export function whyText(robot: Robot): string {
       const goal = robot.mission?.state?.current_goal ?? null;
       return say("why.WAITS_AT_GOAL", { goal: goal === null ? "–" : goalText(goal) });
     }
-    case "PAUSED": {
-      // After a resume the online list is the older one, until the next answer.
-      const isResumed = robot.mission?.state?.current_mission?.state === "STATE_RUNNING";
-      return say(isResumed ? "why.resumed" : "why.PAUSED");
-    }
+    case "PAUSED":
+      return say(isResumed(robot) ? "why.resumed" : "why.PAUSED");
     case "LEASED":
       return say("why.LEASED", { station: robot.lease?.station ?? "–" });
     default:

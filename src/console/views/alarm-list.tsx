@@ -1,23 +1,21 @@
 import { useSignal } from "@preact/signals";
 import type { AlarmView } from "../../models/alarm.ts";
-import type { Acknowledgement } from "../../northbound/web/api/alarm.ts";
-import { put } from "../api.ts";
 import {
   type AlarmGroup,
   alarmEmphasis,
-  alarmState,
   concernedText,
   groupCount,
   groupNames,
   groupsOf,
   subjectName,
-  whyNotAcknowledged,
   worstOf,
 } from "../fleet/alarms.ts";
 import { alarmManualAddress, robotAddress } from "../route.ts";
 import { alarmTexts, say, word } from "../texts/texts.ts";
+import { Handling, useWhyNot } from "./alarm-handling.tsx";
 import { usePage } from "./context.ts";
 import { Ago, Link, Says, Word } from "./parts.tsx";
+import { useSecondStep } from "./second-step.tsx";
 
 /** Which alarms are chosen, to acknowledge them at once. */
 interface Choice {
@@ -138,6 +136,7 @@ function Tick(props: {
 }
 
 function Alarm({ alarm, choice }: { readonly alarm: AlarmView; readonly choice: Choice | undefined }) {
+  const { begin, step } = useSecondStep();
   return (
     <li class={`alert ${alarmEmphasis(alarm)}`}>
       <div class="heading">
@@ -148,8 +147,9 @@ function Alarm({ alarm, choice }: { readonly alarm: AlarmView; readonly choice: 
           <Subject alarm={alarm} />
           <Since alarm={alarm} />
         </span>
-        <Handling alarm={alarm} />
+        <Handling alarm={alarm} begin={begin} />
       </div>
+      {step}
       <Found alarm={alarm} />
       <Advice alarm={alarm} />
     </li>
@@ -161,16 +161,6 @@ function Since({ alarm }: { readonly alarm: AlarmView }) {
     <small>
       <Ago iso={alarm.since} />
     </small>
-  );
-}
-
-/** Whether somebody looks after it, and the button for that. */
-function Handling({ alarm }: { readonly alarm: AlarmView }) {
-  return (
-    <span class="line-up">
-      <State alarm={alarm} />
-      {alarm.acknowledged_by === null && <Acknowledge alarm={alarm} />}
-    </span>
   );
 }
 
@@ -206,57 +196,9 @@ function Advice({ alarm }: { readonly alarm: AlarmView }) {
   );
 }
 
-/** Why this user may not acknowledge an alarm. */
-export function useWhyNot() {
-  const { session } = usePage();
-  const user = session.value;
-  return { whyNot: (alarm: AlarmView) => (user.state === "user" ? whyNotAcknowledged(alarm, user) : null) };
-}
-
-/** Resolves with an empty text, or why not. */
-export async function acknowledged(id: string): Promise<string> {
-  const answer = await put<Acknowledgement>(`/alarms/${encodeURIComponent(id)}/acknowledgement`);
-  return "problem" in answer ? say("alarms.failed", { problem: answer.problem }) : "";
-}
-
-/** An acknowledged alarm shows that itself; this shows only why it is not acknowledged. */
-function Acknowledge({ alarm }: { readonly alarm: AlarmView }) {
-  const { id, code } = alarm;
-  const problem = useSignal("");
-  const { whyNot } = useWhyNot();
-  const reason = whyNot(alarm);
-  if (reason !== null) return <small> {say("alarms.whyNot", { reason })}</small>;
-  const acknowledge = async () => {
-    problem.value = await acknowledged(id);
-  };
-  return (
-    <>
-      {" "}
-      <button type="button" onClick={() => void acknowledge()}>
-        {say("alarms.acknowledge")}
-        <span class="unseen"> {word(code)}</span>
-      </button>
-      {problem.value !== "" && <span role="status"> {problem.value}</span>}
-    </>
-  );
-}
-
 function Subject({ alarm }: { readonly alarm: AlarmView }) {
   const name = subjectName(alarm);
   return alarm.robot_id === undefined ? name : <Link to={robotAddress(alarm.robot_id)}>{name}</Link>;
-}
-
-function State({ alarm }: { readonly alarm: AlarmView }) {
-  const { store } = usePage();
-  const { acknowledged_by: by, acknowledged_at: at, returned_at: returned } = alarm;
-  const state = store.isLive.value ? alarmState(alarm) : say("reason.last", { word: alarmState(alarm) });
-  const seen =
-    by === null ? state : <Says of="alarms.seenBy" state={state} user={by} ago={<Ago iso={at} />} />;
-  return (
-    <small>
-      {returned === null ? seen : <Says of="alarms.returnedAt" state={seen} ago={<Ago iso={returned} />} />}
-    </small>
-  );
 }
 
 function Concerned({ alarm }: { readonly alarm: AlarmView }) {

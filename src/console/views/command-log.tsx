@@ -1,5 +1,6 @@
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import type { Command, Commands } from "../../northbound/web/api/command.ts";
+import type { Robot } from "../../northbound/web/api/robot.ts";
 import { get } from "../api.ts";
 import {
   commandWord,
@@ -10,6 +11,7 @@ import {
   sourceText,
 } from "../fleet/command-words.ts";
 import { commandKey, MOST_COMMANDS, withCommands } from "../fleet/fleet.ts";
+import { pauseOf } from "../fleet/pauses.ts";
 import { type CommandFilter, commandAddress, robotAddress } from "../route.ts";
 import { say } from "../texts/texts.ts";
 import { usePage } from "./context.ts";
@@ -41,13 +43,16 @@ export function CommandLog(props: {
  * The commands in the gateway's memory, with those that the stream has brought since.
  *
  * @param robotId reads those of this robot alone; it must stay the same as long as the view is there
+ * @param isNeeded false: it reads none yet
  */
-export function useCommands(robotId?: string) {
+export function useCommands(robotId?: string, isNeeded = true) {
   const { store } = usePage();
   const read = useSignal<readonly Command[]>([]);
   const problem = useSignal("");
   const isRead = useSignal(false);
-  const session = useComputed(() => store.fleet.value?.sessionId ?? "");
+  const needed = useSignal(isNeeded);
+  if (isNeeded && !needed.peek()) needed.value = true;
+  const session = useComputed(() => (needed.value ? (store.fleet.value?.sessionId ?? "") : ""));
   useSignalEffect(() => {
     // Read again when another run of the gateway answers.
     if (session.value === "") return;
@@ -67,6 +72,13 @@ export function useCommands(robotId?: string) {
     problem: problem.value,
     isRead: isRead.value,
   };
+}
+
+/** What has paused a robot, of any. @param isNeeded false: none is paused, and no commands are read */
+export function usePauses(isNeeded: boolean): (robot: Robot) => Command | null {
+  const { remembered } = useCommands(undefined, isNeeded);
+  const commands = [...remembered.values()];
+  return (robot) => pauseOf(commands, robot);
 }
 
 function CommandTable(props: {

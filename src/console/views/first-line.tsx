@@ -1,7 +1,7 @@
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import { sourceText } from "../fleet/command-words.ts";
 import type { KnownRobot } from "../fleet/fleet.ts";
-import { pauseOf } from "../fleet/pauses.ts";
+import { isPaused, pauseOf } from "../fleet/pauses.ts";
 import { say } from "../texts/texts.ts";
 import { useCommands } from "./command-log.tsx";
 import { usePage } from "./context.ts";
@@ -12,12 +12,10 @@ import { firstText } from "./robot-facts.tsx";
 export function FirstLine({ known }: { readonly known: KnownRobot }) {
   const { store } = usePage();
   const { robot } = known;
-  // After a resume the online list is the older one, until the next answer.
-  const isResumed = robot.mission?.state?.current_mission?.state === "STATE_RUNNING";
   return (
     <p class="first">
       {firstText(known, store.silence.value, store.now.value)}
-      {robot.idle.reason === "PAUSED" && !isResumed && <PausedBy key={robot.robot_id} robot={robot} />}
+      {isPaused(robot) && <PausedBy key={robot.robot_id} robot={robot} />}
     </p>
   );
 }

@@ -1,15 +1,17 @@
 import { useSignal } from "@preact/signals";
-import { Component, createRef } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Robot } from "../../northbound/web/api/robot.ts";
+import { sourceText } from "../fleet/command-words.ts";
 import { type ExceptionName, exceptions, hasWords, type ListedRobot, type Listing } from "../fleet/list.ts";
-import { currentGoalText, doubted, type RobotWord, whyText, xyText } from "../fleet/words.ts";
+import { isPaused } from "../fleet/pauses.ts";
+import { currentGoalText, whyText, xyText } from "../fleet/words.ts";
 import { doubtOf, type FloorRobot, type FloorState } from "../floor/scene.ts";
-import { robotAddress } from "../route.ts";
 import { say } from "../texts/texts.ts";
 import type { Moment } from "../trust/time-text.ts";
+import { usePauses } from "./command-log.tsx";
 import { usePage } from "./context.ts";
-import { Empty, Icon, Link, Says, Word } from "./parts.tsx";
+import { Empty, Icon, Link, Says } from "./parts.tsx";
+import { RobotRow, showIn } from "./robot-row.tsx";
 
 /** Of a block of rows: with larger blocks, more than a screenful would be laid out. */
 const BLOCK_ROWS = 20;
@@ -36,11 +38,17 @@ export function RobotList(props: ListProps) {
   const nameOf = ({ point, map_id: mapId }: NonNullable<Robot["place"]>) => maps.nameOf(mapId, point);
   const placeOf = ({ known: { robot } }: ListedRobot) =>
     placeText(robot, onFloor.get(robot.robot_id), floor, now, nameOf);
+  const pauseOf = usePauses(all.some(({ known: { robot } }) => isPaused(robot)));
+  const whyOf = ({ known: { robot } }: ListedRobot) => {
+    const pause = isPaused(robot) ? pauseOf(robot) : null;
+    const text = whyText(robot);
+    return pause === null ? text : say("list.pausedBy", { text, source: sourceText(pause) });
+  };
   const { value: name } = chip;
   const wanted = all.filter(
     (listed) =>
       (name === null || exceptions[name](listed)) &&
-      (search.value.trim() === "" || hasWords(search.value, textsOf(listed, placeOf(listed)))),
+      (search.value.trim() === "" || hasWords(search.value, textsOf(listed, whyOf(listed), placeOf(listed)))),
   );
   return (
     <section class="list" aria-label={say("list")}>
@@ -80,8 +88,9 @@ export function RobotList(props: ListProps) {
               const { shown } = listed;
               const { robot } = listed.known;
               const { robot_id: robotId } = robot;
-              const row = { robot, shown, place: placeOf(listed), isChosen: robotId === chosenId };
-              return <Row key={robotId} {...row} isSilent={isSilent} choose={choose} />;
+              const texts = { why: whyOf(listed), place: placeOf(listed) };
+              const row = { robot, shown, ...texts, isChosen: robotId === chosenId };
+              return <RobotRow key={robotId} {...row} isSilent={isSilent} choose={choose} />;
             })}
           </div>
         ))}
@@ -138,78 +147,6 @@ function inBlocks(rows: readonly ListedRobot[]): ReadonlyArray<readonly ListedRo
   return Array.from({ length: count }, (_, at) => rows.slice(at * BLOCK_ROWS, (at + 1) * BLOCK_ROWS));
 }
 
-interface RowProps {
-  readonly robot: Robot;
-  /** Follows from the robot, and from whether a list is late. */
-  readonly shown: RobotWord;
-  readonly place: string;
-  readonly isChosen: boolean;
-  readonly isSilent: boolean;
-  readonly choose: (robotId: string) => void;
-}
-
-/**
- * Rendered only if its content differs. Reusing an element would be as fast, but Preact keeps its reference
- * to the first list, and through that to all rows of then.
- */
-class Row extends Component<RowProps> {
-  readonly #row = createRef<HTMLDivElement>();
-
-  override shouldComponentUpdate({ robot, place, isChosen, isSilent }: RowProps): boolean {
-    const shown = this.props;
-    if (isChosen !== shown.isChosen || isSilent !== shown.isSilent) return true;
-    return robot !== shown.robot || place !== shown.place;
-  }
-
-  override componentDidMount(): void {
-    if (this.props.isChosen) this.#show();
-  }
-
-  override componentDidUpdate(before: RowProps): void {
-    if (this.props.isChosen && !before.isChosen) this.#show();
-  }
-
-  #show(): void {
-    const row = this.#row.current;
-    const list = row?.closest(".robots");
-    if (row != null && list != null) showIn(list, row);
-  }
-
-  override render({ robot, shown, place, isChosen, isSilent }: RowProps) {
-    const old = isSilent ? "unconfirmed" : undefined;
-    const states = [isChosen ? " chosen" : "", isSilent ? " silent" : ""].join("");
-    return (
-      // biome-ignore lint/a11y/useSemanticElements: see the list
-      <div ref={this.#row} role="listitem" class={`row${states}`}>
-        <Link to={robotAddress(robot.robot_id)}>{robot.robot_id}</Link>
-        <button type="button" aria-pressed={isChosen} onClick={() => this.props.choose(robot.robot_id)}>
-          <span class="unseen">{say(isChosen ? "list.shown" : "list.show", { robot: robot.robot_id })}</span>
-        </button>
-        <Word {...shown} />
-        {shown.emphasis !== "normal" && robot.idle.text !== "" && (
-          <span class={isSilent ? "why unconfirmed" : "why"}>{whyText(robot)}</span>
-        )}
-        <span class="does">
-          <span class={old}>{place}</span> · <span class={old}>{currentGoalText(robot)}</span>
-        </span>
-        <span class={isSilent ? "charge unconfirmed" : "charge"}>{batteryOf(robot)}</span>
-      </div>
-    );
-  }
-}
-
-/**
- * Scrolls only the list: on a small screen the page stays at the map. The browser knows the heights of blocks
- * when they are seen, so it is scrolled once more when they are known.
- */
-function showIn(list: Element, row: Element, times = 3): void {
-  const [seen, at] = [list.getBoundingClientRect(), row.getBoundingClientRect()];
-  if (at.top < seen.top) list.scrollTop -= Math.ceil(seen.top - at.top);
-  else if (at.bottom > seen.bottom) list.scrollTop += Math.ceil(at.bottom - seen.bottom);
-  else return;
-  if (times > 1) requestAnimationFrame(() => showIn(list, row, times - 1));
-}
-
 /** The chosen row stays in sight when what stands above the list grows. */
 function useChosenInSight() {
   const list = useRef<HTMLDivElement>(null);
@@ -226,12 +163,12 @@ function useChosenInSight() {
   return list;
 }
 
-function textsOf({ known: { robot }, shown }: ListedRobot, place: string): readonly string[] {
+function textsOf({ known: { robot }, shown }: ListedRobot, why: string, place: string): readonly string[] {
   return [
     robot.robot_id,
     robot.family,
     shown.word,
-    whyText(robot),
+    why,
     place,
     currentGoalText(robot),
     robot.place?.map_name ?? "",
@@ -258,12 +195,6 @@ function pointText(
   const { point, x, y } = place;
   if (point !== "") return say("place.at", { place: nameOf(place) });
   return x === null || y === null ? say("place.notKnown") : xyText(x, y);
-}
-
-function batteryOf({ battery }: Robot): string {
-  if (battery?.state == null) return say("battery.notKnown");
-  const percent = battery.state.battery_state.charge_percent;
-  return doubted(say("battery.percent", { percent }), battery.quality);
 }
 
 function countText({ robots: all, good, unusual }: Listing, found: number, isSilent: boolean): string {

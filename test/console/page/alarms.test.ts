@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { AlarmView } from "../../../src/models/alarm.ts";
 import { flatBattery } from "../busy-fleet.ts";
+import { standingRobot } from "../standing-robot.ts";
 import { describePages } from "./page-harness.ts";
 
 const low = { ...flatBattery, code: "BATTERY_LOW", priority: "low", severity: 300, occurrences: 1 } as const;
@@ -74,5 +75,25 @@ describePages("200 alarms of one code", (pages) => {
     await page.getByRole("button", { name: "Show each battery low" }).click();
     await page.getByText("active, acknowledged by web:eva").first().waitFor();
     expect(await page.getByRole("button", { name: /^Acknowledge/ }).count()).toBe(0);
+  });
+});
+
+describePages("an alarm that an acknowledgement ends", (pages) => {
+  const unknown: AlarmView = { ...flatBattery, id: "u1", code: "OUTCOME_UNKNOWN" };
+
+  it.each(["/alarms", "/robots/cart-1"])("takes a second step on %s", async (path) => {
+    const { page, gateway } = await pages.open(path, {
+      robots: [standingRobot("cart-1", { alarms: [unknown] })],
+      prepare: (prepared) => {
+        prepared.alarms = [unknown];
+      },
+    });
+    await page.getByRole("button", { name: "Acknowledge… outcome unknown" }).click();
+    const step = page.getByRole("alertdialog");
+    await step.getByText("Acknowledge outcome unknown of cart-1", { exact: true }).waitFor();
+    await step.getByText("Nothing else shows that the robot may have acted", { exact: false }).waitFor();
+    expect(gateway.acknowledged).toEqual([]);
+    await step.getByRole("button", { name: "Acknowledge cart-1" }).click();
+    await expect.poll(() => gateway.acknowledged).toEqual(["u1"]);
   });
 });

@@ -179,4 +179,18 @@ describePages("a paused robot", (pages) => {
     gateway.send("change", { at, commands: [ofMission(5, "anna", "COMMAND_RESUME")] });
     await page.getByText(/The log has no pause of it: .* Go and look\./).waitFor();
   });
+
+  it("is named in the list with who paused it, and found by that name", async () => {
+    const prepare = (gateway: FakeGateway) => {
+      gateway.commands = [ofMission(4, "bert", "COMMAND_PAUSE")];
+    };
+    const { page, gateway } = await pages.open("/", { robots, prepare });
+    const row = page.getByRole("listitem").filter({ hasText: "cart-1" });
+    await row.getByText("its mission is paused, by web:bert", { exact: true }).waitFor();
+    await page.getByRole("searchbox").fill("bert");
+    await row.waitFor();
+    await page.getByRole("searchbox").fill("");
+    gateway.send("change", { at, commands: [ofMission(5, "anna", "COMMAND_RESUME")] });
+    await row.getByText("its mission is paused", { exact: true }).waitFor();
+  });
 });

@@ -83,6 +83,7 @@ export const floor = {
     "{count} Roboter, jetzt keiner als gut bekannt|{count} Roboter, jetzt keiner als gut bekannt",
   "list.countSilentUnusual":
     "{count} Roboter, jetzt keiner als gut bekannt, {unusual} zum Nachsehen|{count} Roboter, jetzt keiner als gut bekannt, {unusual} zum Nachsehen",
+  "list.pausedBy": "{text}, durch {source}",
   "list.found": "{found} von {counted}",
   chosen: "Gewählter Roboter: {robot}",
   "chosen.details": "Einzelheiten",

@@ -87,6 +87,9 @@ export const lists = {
   "alarms.hideEach": "Als einen zeigen",
   "alarms.effect":
     "die Liste sagt in Ihrem Namen, dass sich jemand kümmert. Die mit unbekanntem Ausgang sind damit weg",
+  "alarms.acknowledgeLast": "Quittieren: {alarm}, {robot}",
+  "alarms.lastEffect":
+    "der Alarm ist weg, und sagt in Ihrem Namen, dass jemand nachgesehen hat. Nichts sonst zeigt, dass der Roboter vielleicht gehandelt hat oder noch handelt",
   "alarms.failed": "nicht quittiert: {problem}",
   "alarms.gateway": "das Gateway",
   "alarms.times": "{text} ({count}-mal)",

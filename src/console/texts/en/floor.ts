@@ -82,6 +82,7 @@ export const floor = {
   "list.countSilent": "{count} robot, none known to be good now|{count} robots, none known to be good now",
   "list.countSilentUnusual":
     "{count} robot, none known to be good now, {unusual} to look at|{count} robots, none known to be good now, {unusual} to look at",
+  "list.pausedBy": "{text}, by {source}",
   "list.found": "{found} of {counted}",
   chosen: "Chosen robot: {robot}",
   "chosen.details": "Details",

@@ -86,6 +86,9 @@ export const lists = {
   "alarms.hideEach": "Show as one",
   "alarms.effect":
     "the list says in your name that somebody looks after them. Those of an unknown outcome are gone from it then",
+  "alarms.acknowledgeLast": "Acknowledge {alarm} of {robot}",
+  "alarms.lastEffect":
+    "the alarm is gone, and says in your name that somebody has looked. Nothing else shows that the robot may have acted, or may still act",
   "alarms.failed": "not acknowledged: {problem}",
   "alarms.gateway": "the gateway",
   "alarms.times": "{text} ({count} times)",
