@@ -35,3 +35,25 @@ export function scaleLength({ pixelsPerUnit }: Camera): number {
   const power = 10 ** Math.floor(Math.log10(longest));
   return [5, 2, 1].map((times) => times * power).find((length) => length <= longest) ?? power;
 }
+
+/** What the positions of points depend on. */
+export function viewOf(
+  points: readonly unknown[],
+  camera: Camera,
+  { width, height }: Size,
+): readonly unknown[] {
+  const { pixelsPerUnit, originX, originY } = camera;
+  return [points, pixelsPerUnit, originX, originY, width, height];
+}
+
+export function isSame(before: readonly unknown[], now: readonly unknown[]): boolean {
+  return before.length === now.length && now.every((value, at) => value === before[at]);
+}
+
+/** With room for a name that begins left of the drawing. */
+export function isWithin(
+  { x, y }: { readonly x: number; readonly y: number },
+  { width, height }: Size,
+): boolean {
+  return x > -200 && x < width + 40 && y > -40 && y < height + 40;
+}

@@ -1,27 +1,14 @@
+import { createArrangement } from "./arrangement.ts";
 import { type Camera, type Size, toPixels } from "./camera.ts";
-import {
-  BELOW_LINE,
-  createGround,
-  font,
-  type Ink,
-  isSame,
-  isWithin,
-  type Picture,
-  viewOf,
-} from "./ground.ts";
-import { type Label, layoutOf, type PointAt, type Spots } from "./labels.ts";
-import { FOOT_PIXELS } from "./picture.ts";
-import { type FloorPoint, isPicture, merged, type Scene } from "./scene.ts";
-import { createSprites, type Palette, paletteOf, type Sprites } from "./sprites.ts";
-import { type Box, type MarkAt, NEAR_PIXELS, type Stack } from "./stacks.ts";
+import { BELOW_LINE, createGround, font, type Ink, type Picture } from "./ground.ts";
+import type { Label } from "./labels.ts";
+import type { FloorPoint, Scene } from "./scene.ts";
+import { createSprites, onPixel, type Palette, paletteOf, type Sprites } from "./sprites.ts";
+import { type MarkAt, NEAR_PIXELS, type Stack } from "./stacks.ts";
 import type { Place } from "./track.ts";
 
-/** With more points than this in sight none is named: few names would find room. */
-const NAMED_POINTS = 400;
 /** How many widths of texts are cached: notes contain times, and are new again and again. */
 const MOST_WIDTHS = 5_000;
-/** So often, names look for room anew: of points, and of robots that had none. */
-const NAMES_MS = 1_000;
 /** From the centre of a mark to that of its badge, in both directions. */
 const BADGE = 9;
 
@@ -31,49 +18,18 @@ export interface Painter {
   draw(scene: Scene, camera: Camera, size: Size, picture: Picture | null): void;
 }
 
-/** What stands still for a while. */
-interface Named {
-  readonly of: readonly unknown[];
-  readonly atMs: number;
-  readonly names: readonly Label[];
-  readonly pictures: readonly Box[];
-}
-
 /** @param ratio pixels of the screen for each pixel of the drawing */
 export function createPainter(ink: Ink, ratio: number): Painter {
   const colours = paletteOf(ink.canvas);
   const sprites = createSprites(ratio, colours);
   const ground = createGround(ratio, colours);
-  const widthOf = createWidths(ink);
-  const spots: Spots = new Map();
-  let named: Named = { of: [], atMs: 0, names: [], pictures: [] };
-
-  /** Names of points stay for a second, and robots' names keep clear of them meanwhile. */
-  function arranged(scene: Scene, camera: Camera, size: Size) {
-    const of = viewOf(scene.points, camera, size);
-    const marks = scene.marks
-      .map((mark) => ({ mark, ...toPixels(camera, mark.place) }))
-      .filter((at) => isWithin(at, size));
-    const isSameView = isSame(named.of, of);
-    if (isSameView && performance.now() - named.atMs < NAMES_MS) {
-      const fixed = [...named.names, ...named.pictures];
-      // The last frame stays: it has all names for which there is room.
-      return layoutOf(marks, [], { size, widthOf, spots, fixed, isQuick: scene.isMoving });
-    }
-    const pictures = isSameView ? named.pictures : fixedBoxes(scene.points, camera, size);
-    const parts = { size, widthOf, spots, fixed: pictures };
-    const layout = layoutOf(marks, namedPoints(scene.points, camera, size), parts);
-    // The same list if nothing has moved: then the ground is not drawn again.
-    const names = isSameNames(named.names, layout.pointNames) ? named.names : layout.pointNames;
-    named = { of, atMs: performance.now(), names, pictures };
-    return layout;
-  }
+  const arrangement = createArrangement(createWidths(ink));
 
   return {
     draw(scene, camera, size, picture) {
       ink.font = font;
-      const { stacks, labels } = arranged(scene, camera, size);
-      ground.draw(ink, { points: scene.points, names: named.names, picture }, camera, size);
+      const { stacks, labels, pointNames } = arrangement.at(scene, camera, size);
+      ground.draw(ink, { points: scene.points, names: pointNames, picture }, camera, size);
       ink.font = font;
       ink.lineWidth = 1.5;
       ink.strokeStyle = colours.trail;
@@ -81,33 +37,9 @@ export function createPainter(ink: Ink, ratio: number): Painter {
       if (scene.direction !== null) drawLine(ink, scene.direction, camera, [6, 6]);
       for (const place of scene.ahead) drawRing(ink, place, camera);
       drawMarks(ink, sprites, colours, stacks);
-      drawLabels(ink, colours, labels);
+      drawLabels(ink, colours, labels, ratio);
     },
   };
-}
-
-function isSameNames(before: readonly Label[], now: readonly Label[]): boolean {
-  const textOf = (labels: readonly Label[]) => labels.map(({ text, left, top }) => [text, left, top]).join();
-  return textOf(before) === textOf(now);
-}
-
-function namedPoints(points: Scene["points"], camera: Camera, size: Size): readonly PointAt[] {
-  const seen = points
-    .map((point) => ({ ...toPixels(camera, point), name: point.name }))
-    .filter((at) => isWithin(at, size));
-  return seen.length > NAMED_POINTS ? [] : seen;
-}
-
-/** What a name would make unreadable: pictures of points, and the lower edge. */
-function fixedBoxes(points: Scene["points"], camera: Camera, size: Size): readonly Box[] {
-  const { width, height } = size;
-  const foot: Box = { left: 0, top: height - FOOT_PIXELS, right: width, bottom: height };
-  const pictures = merged(points, camera)
-    .filter(isPicture)
-    .map((point) => toPixels(camera, point))
-    .filter((at) => isWithin(at, size))
-    .map(({ x, y }) => ({ left: x - 9, top: y - 9, right: x + 9, bottom: y + 9 }));
-  return [foot, ...pictures];
 }
 
 function drawLine(ink: Ink, places: readonly Place[], camera: Camera, dashes: number[]): void {
@@ -134,33 +66,36 @@ function drawMarks(ink: Ink, sprites: Sprites, colours: Palette, stacks: readonl
   // By need: the first ones are drawn last.
   for (let at = stacks.length - 1; at >= 0; at -= 1) {
     const stack = stacks[at];
-    if (stack !== undefined) sprites.draw(ink, stack.mark, stack.x, stack.y);
+    if (stack !== undefined) sprites.draw(ink, stack.worst.mark, stack.first.x, stack.first.y);
   }
   for (const stack of stacks) if (stack.chosenName !== null) drawFrame(ink, colours, stack);
-  for (const { mark, x, y, count } of stacks)
-    if (count > 1) sprites.drawBadge(ink, mark.emphasis, count, x + BADGE, y - BADGE);
+  for (const { first, worst, count } of stacks)
+    if (count > 1) sprites.drawBadge(ink, worst.mark.emphasis, count, first.x + BADGE, first.y - BADGE);
 }
 
 /** All lines, then all names. */
-function drawLabels(ink: Ink, colours: Palette, labels: readonly Label[]): void {
+function drawLabels(ink: Ink, colours: Palette, labels: readonly Label[], ratio: number): void {
   ink.font = font;
   ink.lineWidth = 1;
   ink.strokeStyle = colours.trail;
-  for (const { leader } of labels) {
+  for (const { leader, of } of labels) {
     if (leader === null) continue;
     // One by one: a path of all of them is as large as the drawing.
     ink.beginPath();
-    ink.moveTo(leader[0], leader[1]);
-    ink.lineTo(leader[2], leader[3]);
+    ink.moveTo(of.x + leader[0], of.y + leader[1]);
+    ink.lineTo(of.x + leader[2], of.y + leader[3]);
     ink.stroke();
   }
-  for (const { text, left, bottom, isChosen } of labels) {
-    ink.fillStyle = isChosen ? colours.chosen : colours.text;
-    ink.fillText(text, left, bottom - BELOW_LINE);
+  ink.fillStyle = colours.text;
+  for (const label of labels) {
+    const { text, of, toLeft, toBottom, isChosen } = label;
+    if (isChosen) ink.fillStyle = colours.chosen;
+    ink.fillText(text, onPixel(of.x, ratio) + toLeft, onPixel(of.y, ratio) + toBottom - BELOW_LINE);
+    if (isChosen) ink.fillStyle = colours.text;
   }
 }
 
-function drawFrame(ink: Ink, colours: Palette, { x, y }: Stack): void {
+function drawFrame(ink: Ink, colours: Palette, { first: { x, y } }: Stack): void {
   ink.lineWidth = 2;
   ink.strokeStyle = colours.chosen;
   ink.beginPath();

@@ -1,7 +1,7 @@
 // The part of the floor's drawing that stands still: grid or drawing, points with their names, and the scale.
 import type { FloorPicture } from "../../northbound/web/api/floor.ts";
 import { numberText, say } from "../texts/texts.ts";
-import { type Camera, type Size, scaleLength, toPixels } from "./camera.ts";
+import { type Camera, isSame, isWithin, type Size, scaleLength, toPixels, viewOf } from "./camera.ts";
 import type { Label } from "./labels.ts";
 import { pictureTransform } from "./picture.ts";
 import { drawPoint } from "./points.ts";
@@ -18,16 +18,6 @@ export const BELOW_LINE = 3;
 export interface Picture {
   readonly image: CanvasImageSource;
   readonly layout: FloorPicture;
-}
-
-/** What the positions of points depend on. */
-export function viewOf(points: Scene["points"], camera: Camera, { width, height }: Size): readonly unknown[] {
-  const { pixelsPerUnit, originX, originY } = camera;
-  return [points, pixelsPerUnit, originX, originY, width, height];
-}
-
-export function isSame(before: readonly unknown[], now: readonly unknown[]): boolean {
-  return before.length === now.length && now.every((value, at) => value === before[at]);
 }
 
 interface Ground {
@@ -110,12 +100,4 @@ function drawScale(ink: Ink, colours: Palette, camera: Camera, { height }: Size)
   ink.stroke();
   ink.fillText("y", left - 3, bottom - 28);
   ink.fillText(say("floor.scale", { length: numberText(length, length < 1 ? 1 : 0) }), left + 6, bottom - 6);
-}
-
-/** With room for a name that begins left of the drawing. */
-export function isWithin(
-  { x, y }: { readonly x: number; readonly y: number },
-  { width, height }: Size,
-): boolean {
-  return x > -200 && x < width + 40 && y > -40 && y < height + 40;
 }

@@ -1,6 +1,6 @@
 import type { Size } from "./camera.ts";
 import type { Emphasis, FloorPoint, Mark } from "./scene.ts";
-import { type Box, createTaken, type MarkAt, type Stack, stacksOf, type Taken } from "./stacks.ts";
+import { type Box, createTaken, type MarkAt, SLACK, type Stack, stacksOf, type Taken } from "./stacks.ts";
 
 /** A point on the drawing. */
 export interface PointAt extends Pick<FloorPoint, "name"> {
@@ -8,13 +8,20 @@ export interface PointAt extends Pick<FloorPoint, "name"> {
   readonly y: number;
 }
 
-/** A text of one line in its box. */
+/** A text of one line, and its box when it was placed. */
 export interface Label extends Box {
   readonly text: string;
   readonly isChosen: boolean;
-  /** The line from its mark, if it is not beside it; null: it is. */
-  readonly leader: readonly [fromX: number, fromY: number, toX: number, toY: number] | null;
+  /** What it names. The text moves with it. */
+  readonly of: { readonly x: number; readonly y: number };
+  /** From there to the left and the lower edge of the text, in whole pixels. */
+  readonly toLeft: number;
+  readonly toBottom: number;
+  readonly leader: Leader | null;
 }
+
+/** The line from a mark to a label that is not beside it, from the centre of the mark. */
+type Leader = readonly [fromX: number, fromY: number, toX: number, toY: number];
 
 /** What is drawn over the points: no text covers another one or a mark. Marks that are too near are one. */
 export interface Layout {
@@ -29,10 +36,10 @@ const MARK_REACH = 12;
 const RING_REACH = 17;
 /** The part of a badge beyond a mark. */
 const BADGE_REACH = 6;
-/** From the centre of a mark to what stands beside it. */
-const BESIDE = 16;
+/** From the centre of a mark to what stands beside it: a cell of the grid beyond both with their slack. */
+const BESIDE = 18;
 /** From the centre of a stack: its badge is at the upper right. */
-const BESIDE_BADGE = 22;
+const BESIDE_BADGE = 24;
 /** The lengths of leader lines. */
 const LEADERS = [30, 48, 70];
 /** Further ones for the chosen robot, whose name must find room. */
@@ -58,10 +65,10 @@ interface Spot {
   readonly shareLeft: number;
   readonly top: number;
   /** Null: the label stands beside the mark. */
-  readonly leader: readonly [fromX: number, fromY: number, toX: number, toY: number] | null;
+  readonly leader: Leader | null;
 }
 
-// Worked out once: a thousand names look for room in each frame.
+// Worked out once: a thousand names look for room in each layout.
 const leading = leadersOf(LEADERS);
 const leadingFar = leadersOf(LONG_LEADERS);
 const alone = besides(BESIDE);
@@ -133,16 +140,17 @@ export function layoutOf(
 }
 
 /** The box of a mark with its badge. */
-function boxOf({ x, y, count, chosenName }: Stack): Box {
-  const reach = chosenName === null ? MARK_REACH : RING_REACH;
-  const beyond = count > 1 ? Math.max(reach, MARK_REACH + BADGE_REACH) : reach;
+function boxOf({ first: { x, y }, count, chosenName }: Stack): Box {
+  const reach = SLACK + (chosenName === null ? MARK_REACH : RING_REACH);
+  const beyond = count > 1 ? Math.max(reach, SLACK + MARK_REACH + BADGE_REACH) : reach;
   return { left: x - reach, top: y - beyond, right: x + beyond, bottom: y + reach };
 }
 
 function labelOf(stack: Stack, taken: Taken, parts: LayoutParts): Label | null {
   const { size, widthOf, spots, isQuick = false } = parts;
-  if (stack.x < 0 || stack.y < 0 || stack.x > size.width || stack.y > size.height) return null;
-  const { robotId } = stack.mark;
+  const { first } = stack;
+  if (first.x < 0 || first.y < 0 || first.x > size.width || first.y > size.height) return null;
+  const { robotId } = stack.worst.mark;
   const isChosen = stack.chosenName !== null;
   // A cell of the grid beyond the ring, or the badge.
   const all = isChosen ? spotsOfChosen : stack.count > 1 ? spotsOfStack : spotsAlone;
@@ -153,7 +161,7 @@ function labelOf(stack: Stack, taken: Taken, parts: LayoutParts): Label | null {
     const width = widthOf(text);
     for (let at = 0; at < all.length; at += 1) {
       const number = spotAt(at, before);
-      const label = placed(all[number], stack, text, width, taken, isChosen);
+      const label = placed(all[number], first, text, width, taken, isChosen);
       if (label === null) continue;
       if (number !== last) spots?.set(robotId, number);
       return label;
@@ -164,7 +172,8 @@ function labelOf(stack: Stack, taken: Taken, parts: LayoutParts): Label | null {
 }
 
 /** The texts that would do, the best first. */
-function textsOf({ mark: { name, note }, chosenName }: Stack): readonly string[] {
+function textsOf({ worst: { mark }, chosenName }: Stack): readonly string[] {
+  const { name, note } = mark;
   const whole = note === "" ? name : `${name}: ${note}`;
   if (chosenName === null || chosenName === name) return note === "" ? [name] : [whole, name];
   // A graver one of the same stack is drawn.
@@ -184,7 +193,7 @@ function spotAt(at: number, before: number): number {
 /** The text at this position, if there is room for it; null: there is none. */
 function placed(
   spot: Spot | undefined,
-  { x, y }: { readonly x: number; readonly y: number },
+  of: Label["of"],
   text: string,
   width: number,
   taken: Taken,
@@ -192,15 +201,12 @@ function placed(
 ): Label | null {
   if (spot === undefined) return null;
   // Whole pixels: text between them takes longer to draw.
-  const left = Math.round(x + spot.x - spot.shareLeft * width);
-  const top = Math.round(y + spot.top);
-  const [right, bottom] = [left + width, top + LABEL_HEIGHT];
+  const toLeft = Math.round(spot.x - spot.shareLeft * width);
+  const toBottom = Math.round(spot.top) + LABEL_HEIGHT;
+  const [left, bottom] = [Math.round(of.x) + toLeft, Math.round(of.y) + toBottom];
+  const [right, top] = [left + width, bottom - LABEL_HEIGHT];
   if (!taken.take(left, top, right, bottom)) return null;
-  const { leader } = spot;
-  return {
-    ...{ text, isChosen, left, top, right, bottom },
-    leader: leader === null ? null : [x + leader[0], y + leader[1], x + leader[2], y + leader[3]],
-  };
+  return { text, isChosen, left, top, right, bottom, of, toLeft, toBottom, leader: spot.leader };
 }
 
 /** Beside a point: below, above, right, left. A robot at the point covers none of them. */

@@ -80,27 +80,31 @@ export interface Scene {
 
 /** The floor at a moment. Draws only what was reported. */
 export function sceneAt(state: FloorState, now: Moment): Scene {
-  const { mapId, points, pollMs, chosenId } = state;
-  const tracked = pollMs === null ? [] : state.robots.flatMap((robot) => onMap(robot, mapId));
-  const marks = tracked.map(({ robot, track }) => markOf(robot, track, state, pollMs ?? 0, now));
-  const chosen = tracked.find(({ robot }) => robot.robotId === chosenId);
-  const chosenMark = marks.find(({ isChosen }) => isChosen);
-  const ahead = chosenMark === undefined || chosenMark.isHollow ? [] : (chosen?.robot.ahead ?? []);
+  const { mapId, points, pollMs } = state;
+  const marks: Mark[] = [];
+  let chosen: FloorRobot | null = null;
+  let chosenMark: Mark | null = null;
+  let isAnyMoving = false;
+  for (const robot of pollMs === null ? [] : state.robots) {
+    const { track } = robot;
+    if (track === null || track.report.mapId !== mapId) continue;
+    const mark = markOf(robot, track, state, pollMs ?? 0, now);
+    if (mark.isChosen) [chosen, chosenMark] = [robot, mark];
+    else marks.push(mark);
+    isAnyMoving ||= isMoving(track, now);
+  }
+  // The chosen robot is on top.
+  if (chosenMark !== null) marks.push(chosenMark);
+  const ahead = chosenMark === null || chosenMark.isHollow ? [] : (chosen?.ahead ?? []);
   const [next] = ahead;
   return {
     points,
-    // The chosen robot is on top.
-    marks: [...marks].sort((a, b) => Number(a.isChosen) - Number(b.isChosen)),
-    trail: chosen?.robot.trail ?? [],
+    marks,
+    trail: chosen?.trail ?? [],
     ahead,
-    direction: chosenMark === undefined || next === undefined ? null : [chosenMark.place, next],
-    isMoving: tracked.some(({ track }) => isMoving(track, now)),
+    direction: chosenMark === null || next === undefined ? null : [chosenMark.place, next],
+    isMoving: isAnyMoving,
   };
-}
-
-function onMap(robot: FloorRobot, mapId: number | null) {
-  const { track } = robot;
-  return track !== null && track.report.mapId === mapId ? [{ robot, track }] : [];
 }
 
 function markOf(robot: FloorRobot, track: Track, state: FloorState, pollMs: number, now: Moment): Mark {

@@ -70,12 +70,13 @@ export interface Sprites {
 
 /** @param ratio pixels of the screen for each pixel of the drawing */
 export function createSprites(ratio: number, colours: Palette): Sprites {
-  const pictures = new Map<string, ImageBitmap>();
+  const pictures = new Map<string | number, ImageBitmap>();
+  const pixels = Math.ceil(2 * REACH * ratio);
+  const side = pixels / ratio;
 
-  function pictureOf(key: string, paint: (ink: PictureInk) => void): ImageBitmap {
+  function pictureOf(key: string | number, paint: (ink: PictureInk) => void): ImageBitmap {
     const known = pictures.get(key);
     if (known !== undefined) return known;
-    const pixels = Math.ceil(2 * REACH * ratio);
     const canvas = new OffscreenCanvas(pixels, pixels);
     const ink = canvas.getContext("2d");
     ink?.setTransform(ratio, 0, 0, ratio, REACH * ratio, REACH * ratio);
@@ -86,20 +87,14 @@ export function createSprites(ratio: number, colours: Palette): Sprites {
   }
 
   function put(ink: CanvasRenderingContext2D, picture: ImageBitmap, x: number, y: number): void {
-    const side = picture.width / ratio;
     ink.drawImage(picture, onPixel(x - REACH, ratio), onPixel(y - REACH, ratio), side, side);
   }
 
   return {
     draw(ink, mark, x, y) {
       const heading = headingOf(mark);
-      const key = `${mark.family} ${mark.emphasis} ${mark.isHollow} ${heading}`;
-      put(
-        ink,
-        pictureOf(key, (own) => drawPicture(own, colours, mark, heading)),
-        x,
-        y,
-      );
+      const paint = (own: PictureInk) => drawPicture(own, colours, mark, heading);
+      put(ink, pictureOf(lookOf(mark, heading), paint), x, y);
     },
     drawBadge(ink, emphasis, count, x, y) {
       const text = count > 99 ? "99+" : `${count}`;
@@ -124,7 +119,7 @@ function drawBadge(ink: PictureInk, colours: Palette, emphasis: Emphasis, text: 
 }
 
 /** The nearest position on whole pixels of the screen: drawing between two of them takes twice as long. */
-function onPixel(at: number, ratio: number): number {
+export function onPixel(at: number, ratio: number): number {
   return Math.round(at * ratio) / ratio;
 }
 
@@ -133,6 +128,15 @@ function headingOf({ place: { headingRadians } }: Mark): number | null {
   if (headingRadians === null) return null;
   const turns = headingRadians / (2 * Math.PI);
   return Math.round((turns - Math.floor(turns)) * HEADINGS) % HEADINGS;
+}
+
+const families: readonly string[] = ["cart", "serve", "base", "unknown"] satisfies Mark["family"][];
+const emphases: readonly string[] = ["normal", "abnormal", "alarm"] satisfies Emphasis[];
+
+/** A number for each picture of a mark: a thousand texts in each frame would be garbage. */
+function lookOf({ family, emphasis, isHollow }: Mark, heading: number | null): number {
+  const body = families.indexOf(family) * emphases.length + emphases.indexOf(emphasis);
+  return (2 * body + Number(isHollow)) * (HEADINGS + 1) + (heading ?? HEADINGS);
 }
 
 function drawPicture(ink: PictureInk, colours: Palette, mark: Mark, heading: number | null): void {

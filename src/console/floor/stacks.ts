@@ -1,19 +1,19 @@
 import type { Size } from "./camera.ts";
 import type { Emphasis, Mark } from "./scene.ts";
 
-/** A mark on the drawing. */
+/** A mark on the drawing. It may move a little while its layout stays. */
 export interface MarkAt {
-  readonly mark: Mark;
-  readonly x: number;
-  readonly y: number;
+  mark: Mark;
+  x: number;
+  y: number;
 }
 
 /** Marks that would cover each other, as one: the most severe is drawn, and a badge counts them. */
 export interface Stack {
-  /** The mark that is drawn. */
-  readonly mark: Mark;
-  readonly x: number;
-  readonly y: number;
+  /** The first by need: it says where the stack is. */
+  readonly first: MarkAt;
+  /** The most severe: it is drawn. */
+  readonly worst: MarkAt;
   readonly count: number;
   /** The name of the chosen robot, if it is one of them; null: it is not. */
   readonly chosenName: string | null;
@@ -28,21 +28,23 @@ export function stacksOf(marks: readonly MarkAt[]): readonly Stack[] {
   const stacks: Stack[] = [];
   /** The numbers of stacks, by cells that are as wide as marks may be near. */
   const cells = new Map<number, number[]>();
-  for (const { mark, x, y } of marks) {
+  for (const at of marks) {
+    const { mark, x, y } = at;
     const [column, row] = [Math.floor(x / NEAR_PIXELS), Math.floor(y / NEAR_PIXELS)];
-    const at = nearIn(cells, stacks, column, row, x, y);
-    const found = at === undefined ? undefined : stacks[at];
+    const number = nearIn(cells, stacks, column, row, x, y);
+    const found = number === undefined ? undefined : stacks[number];
     const chosenName = mark.isChosen ? mark.name : (found?.chosenName ?? null);
-    if (at !== undefined && found !== undefined) {
-      const isGraver = severities[mark.emphasis] > severities[found.mark.emphasis];
-      stacks[at] = { ...found, mark: isGraver ? mark : found.mark, count: found.count + 1, chosenName };
+    if (number !== undefined && found !== undefined) {
+      const isGraver = severities[mark.emphasis] > severities[found.worst.mark.emphasis];
+      const { first, worst, count } = found;
+      stacks[number] = { first, worst: isGraver ? at : worst, count: count + 1, chosenName };
       continue;
     }
     const cell = cellOf(column, row);
     const known = cells.get(cell);
     if (known === undefined) cells.set(cell, [stacks.length]);
     else known.push(stacks.length);
-    stacks.push({ mark, x, y, count: 1, chosenName });
+    stacks.push({ first: at, worst: at, count: 1, chosenName });
   }
   return stacks;
 }
@@ -63,7 +65,7 @@ function nearIn(
     for (let right = column - 1; right <= column + 1; right += 1)
       for (const at of cells.get(cellOf(right, down)) ?? []) {
         const stack = stacks[at];
-        if (stack !== undefined && Math.hypot(stack.x - x, stack.y - y) < NEAR_PIXELS) return at;
+        if (stack !== undefined && Math.hypot(stack.first.x - x, stack.first.y - y) < NEAR_PIXELS) return at;
       }
   return undefined;
 }
@@ -76,13 +78,16 @@ export interface Box {
   readonly bottom: number;
 }
 
+/** So far marks, and names with them, move before they look for room anew. */
+export const SLACK = 1;
+
 /** The occupied parts of a drawing. */
 export interface Taken {
   /** Occupies a box, whatever is there. */
   block(box: Box): void;
   /**
-   * Occupies a box if all of it is free, and within the drawing. It takes numbers, for it is asked 30,000
-   * times a frame: a box for each would be garbage.
+   * Occupies a box with `SLACK` around it if all of that is free, and the box within the drawing. It takes
+   * numbers, for it is asked 30,000 times a layout: a box for each would be garbage.
    */
   take(left: number, top: number, right: number, bottom: number): boolean;
 }
@@ -120,8 +125,9 @@ export function createTaken({ width, height }: Size): Taken {
     block: ({ left, top, right, bottom }) => void look(left, top, right, bottom, true),
     take(left, top, right, bottom) {
       const isWithin = left >= 0 && top >= 0 && right <= width && bottom <= height;
-      if (!isWithin || !look(left, top, right, bottom, false)) return false;
-      return look(left, top, right, bottom, true);
+      if (!isWithin) return false;
+      const [first, high, last, low] = [left - SLACK, top - SLACK, right + SLACK, bottom + SLACK];
+      return look(first, high, last, low, false) && look(first, high, last, low, true);
     },
   };
 }

@@ -1,27 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Label, layoutOf, type PointAt, type Spots } from "../../../src/console/floor/labels.ts";
-import type { Box, MarkAt, Stack } from "../../../src/console/floor/stacks.ts";
+import { layoutOf, type PointAt, type Spots } from "../../../src/console/floor/labels.ts";
+import type { Box, MarkAt } from "../../../src/console/floor/stacks.ts";
+import { expectReadable, markAt } from "./readable.ts";
 
 const size = { width: 400, height: 300 };
 const widthOf = (text: string) => text.length * 6.5;
-const markAt = (robotId: string, x: number, y: number, changes: Partial<MarkAt["mark"]> = {}): MarkAt => ({
-  mark: {
-    ...{
-      robotId,
-      name: robotId,
-      note: "",
-      emphasis: "normal",
-      isChosen: false,
-      isHollow: false,
-      family: "cart",
-    },
-    place: { x: 0, y: 0, headingRadians: null },
-    ...changes,
-  },
-  x,
-  y,
-});
 const layout = (marks: readonly MarkAt[], points: readonly PointAt[] = []) =>
   layoutOf(marks, points, { size, widthOf });
 const textsOf = (...marks: MarkAt[]) => layout(marks).labels.map(({ text }) => text);
@@ -57,41 +41,6 @@ const anyPoints = fc.array(
   { maxLength: 20 },
 );
 
-function overlaps(a: Box, b: Box): boolean {
-  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-}
-
-/** Pairs of boxes that lie over each other. */
-function overlapsOf(boxes: readonly Box[]): ReadonlyArray<readonly [Box, Box]> {
-  return boxes.flatMap((box, at) =>
-    boxes.slice(at + 1).flatMap((other) => (overlaps(box, other) ? [[box, other] as const] : [])),
-  );
-}
-
-/** From the centre of each shape to its corners, as it is drawn, with its line. */
-const reaches = { normal: 8.75, abnormal: 11.5, alarm: 11.9 };
-
-/** What is drawn of a stack. Its badge is a circle at the upper right. */
-function drawnBoxesOf({ mark, x, y, count }: Stack): readonly Box[] {
-  const around = (right: number, down: number, reach: number) => ({
-    ...{ left: x + right - reach, right: x + right + reach },
-    ...{ top: y + down - reach, bottom: y + down + reach },
-  });
-  const own = around(0, 0, reaches[mark.emphasis]);
-  return count > 1 ? [own, around(9, -9, 8.75)] : [own];
-}
-
-function expectReadable({ stacks, labels, pointNames }: ReturnType<typeof layoutOf>): void {
-  const names: readonly Label[] = [...labels, ...pointNames];
-  expect(overlapsOf(names)).toEqual([]);
-  for (const name of names)
-    expect(stacks.filter((stack) => drawnBoxesOf(stack).some((box) => overlaps(box, name)))).toEqual([]);
-  const near = stacks.flatMap((a, at) =>
-    stacks.slice(at + 1).filter((b) => Math.hypot(a.x - b.x, a.y - b.y) < 12),
-  );
-  expect(near).toEqual([]);
-}
-
 describe("the names of the floor", () => {
   it("are all there where there is room", () => {
     expect(
@@ -101,7 +50,7 @@ describe("the names of the floor", () => {
 
   it("stand left of a mark at the right edge, and go without a note that has no room", () => {
     const [label] = layout([markAt("cart-1", 390, 50)]).labels;
-    expect(label).toMatchObject({ right: 390 - 16, leader: null });
+    expect(label).toMatchObject({ right: 390 - 18, leader: null });
     const long = "waits for confirmation ".repeat(4);
     expect(textsOf(markAt("cart-1", 50, 50, { emphasis: "abnormal", note: long }))).toEqual(["cart-1"]);
   });
@@ -118,7 +67,11 @@ describe("the names of the floor", () => {
     fc.assert(
       fc.property(anyMarks, anyPoints, (marks, points) => {
         const whole = layout(marks, points);
-        expectReadable(whole);
+        expectReadable(whole, whole.pointNames);
+        const near = whole.stacks.flatMap(({ first: a }, at) =>
+          whole.stacks.slice(at + 1).filter(({ first: b }) => Math.hypot(a.x - b.x, a.y - b.y) < 12),
+        );
+        expect(near).toEqual([]);
         expect(whole.labels.filter(({ isChosen }) => isChosen)).toHaveLength(
           marks.filter(({ mark }) => mark.isChosen).length,
         );
@@ -172,9 +125,9 @@ describe("marks at one place", () => {
 
   it("are one with a count, and the most severe is drawn", () => {
     const { stacks } = layout([here("cart-3"), alarm, abnormal, markAt("cart-6", 58, 55)]);
-    expect(stacks).toMatchObject([{ mark: { robotId: "cart-5" }, count: 4, chosenName: null }]);
+    expect(stacks).toMatchObject([{ worst: { mark: { robotId: "cart-5" } }, count: 4, chosenName: null }]);
     expect(layout([chosen, alarm]).stacks).toMatchObject([
-      { mark: { robotId: "cart-5" }, count: 2, chosenName: "cart-9" },
+      { worst: { mark: { robotId: "cart-5" } }, count: 2, chosenName: "cart-9" },
     ]);
   });
 
@@ -210,14 +163,14 @@ describe("300 robots on a drawing of a screen with 1440 by 900 pixels", () => {
   const whole = layoutOf(robots, points, { size: screen, widthOf });
 
   it("has no name over a name or a mark, and hides no mark", () => {
-    expectReadable(whole);
+    expectReadable(whole, whole.pointNames);
     expect(whole.stacks.reduce((sum, { count }) => sum + count, 0)).toBe(300);
   });
 
   it("names nearly every mark, and every one that has an alarm", () => {
     const named = new Set(whole.labels.map(({ text }) => text.split(":")[0]));
-    const missing = whole.stacks.filter(({ mark }) => !named.has(mark.name));
-    expect(missing.filter(({ mark }) => mark.emphasis === "alarm")).toEqual([]);
+    const missing = whole.stacks.filter(({ worst }) => !named.has(worst.mark.name));
+    expect(missing.filter(({ worst }) => worst.mark.emphasis === "alarm")).toEqual([]);
     expect(missing.length / whole.stacks.length).toBeLessThan(0.05);
   });
 });
