@@ -6,7 +6,7 @@ import { currentTask, waitsForConfirmation } from "../../../domain/mission.ts";
 import { type Observed, type Stamp, sourceTimeOf } from "../../../domain/observed.ts";
 import { type Conveyor, coordinateOf, type Presence, type RobotId } from "../../../domain/robot.ts";
 import { alarmOf } from "../../../models/alarm.ts";
-import { isoTime, timeText } from "../../../models/json-text.ts";
+import { isoTime, jsonTime, timeText } from "../../../models/json-text.ts";
 import {
   batteryOf,
   batteryText,
@@ -41,19 +41,15 @@ export function createRobotWriter({
   readonly stations: Pick<Stations, "leaseOf">;
   readonly clock: Pick<Clock, "monotonicMs">;
 }): RobotWriter {
-  /** An observed value without its state. */
-  function head({ stamp, quality }: Observed<unknown>) {
+  function aged<T, State>(observed: Observed<T>, stateOf: (value: T, stamp: Stamp) => State) {
+    const { value, stamp, quality } = observed;
     return {
       quality,
       received_at: isoTime(stamp.receivedAtMs),
       age_ms: ages.of(stamp),
       source_time: isoTime(sourceTimeOf(stamp)),
+      state: isShown(observed) ? stateOf(value, stamp) : null,
     };
-  }
-
-  function aged<T, State>(observed: Observed<T>, stateOf: (value: T, stamp: Stamp) => State) {
-    const { value, stamp } = observed;
-    return { ...head(observed), state: isShown(observed) ? stateOf(value, stamp) : null };
   }
 
   /** The same as text. */
@@ -62,8 +58,11 @@ export function createRobotWriter({
     stateOf: (value: T, stamp: Stamp) => string,
   ): string {
     if (observed === undefined) return "null";
-    const state = isShown(observed) ? stateOf(observed.value, observed.stamp) : "null";
-    return `${JSON.stringify(head(observed)).slice(0, -1)},"state":${state}}`;
+    const { value, stamp, quality } = observed;
+    const state = isShown(observed) ? stateOf(value, stamp) : "null";
+    const sourceTime = sourceTimeOf(stamp);
+    const source = sourceTime === null ? "null" : jsonTime(sourceTime);
+    return `{"quality":"${quality}","received_at":${jsonTime(stamp.receivedAtMs)},"age_ms":${ages.of(stamp)},"source_time":${source},"state":${state}}`;
   }
 
   function place({ robotId, presence }: RobotFacts): Robot["place"] {
