@@ -116,7 +116,10 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [/^npx vitest run test\/contract test\/fleet\/operations /, ci("npm run test:all")],
   [/vitest run test\/e2e\/record\.test\.ts -u && git diff /, ci("npm test")],
   [/vitest run test\/daemon\/conveyor-restart\.test\.ts$/, ci("npm run test:all")],
-  [/^npx vitest run test\/daemon\/crash\.test\.ts$/, ci("npm run test:all")],
+  [
+    /^npx vitest run test\/daemon\/(?:decidability\.test\.ts test\/daemon\/)?crash\.test\.ts$/,
+    ci("npm run test:all"),
+  ],
   [/vitest run test\/contract -t WHK-18$/, ci("npm test")],
 
   [/^npx mqtt sub .*robots\/\+\/battery'$/, { kind: "follows", prints: /robots\/cart-01\/battery \{/ }],
@@ -136,10 +139,7 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     /call UpdateMission /,
     { kind: "ends", code: 4, prints: /^refused: (INVALID_ARGUMENT|FAILED_PRECONDITION)$/m },
   ],
-  [
-    /(?:fleetgate|main\.js) record save(?: --config \S+)?$/,
-    { kind: "ends", code: 0, prints: /^saved \S+\.fgrec: \d+ bytes, from / },
-  ],
+  [/fleetgate record save$/, { kind: "ends", code: 0, prints: /^saved \S+\.fgrec: \d+ bytes, from / }],
   [
     /fleetgate simulate --replay FILE\b/,
     { kind: "elsewhere", file: "test/cli/record.test.ts", has: '"--replay"' },
