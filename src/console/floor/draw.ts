@@ -87,12 +87,23 @@ function drawLabels(ink: Ink, colours: Palette, labels: readonly Label[], ratio:
     ink.stroke();
   }
   ink.fillStyle = colours.text;
-  for (const label of labels) {
-    const { text, of, toLeft, toBottom, isChosen } = label;
-    if (isChosen) ink.fillStyle = colours.chosen;
-    ink.fillText(text, onPixel(of.x, ratio) + toLeft, onPixel(of.y, ratio) + toBottom - BELOW_LINE);
-    if (isChosen) ink.fillStyle = colours.text;
+  for (const { text, of, toLeft, toBottom, isChosen } of labels) {
+    const [left, line] = [onPixel(of.x, ratio) + toLeft, onPixel(of.y, ratio) + toBottom - BELOW_LINE];
+    if (isChosen) drawChosenName(ink, colours, text, left, line);
+    else ink.fillText(text, left, line);
   }
+}
+
+/** Its way may lie below: letters with an edge can be read there. */
+function drawChosenName(ink: Ink, colours: Palette, text: string, left: number, line: number): void {
+  ink.save();
+  ink.lineWidth = 4;
+  ink.lineJoin = "round";
+  ink.strokeStyle = colours.ground;
+  ink.strokeText(text, left, line);
+  ink.fillStyle = colours.chosen;
+  ink.fillText(text, left, line);
+  ink.restore();
 }
 
 function drawFrame(ink: Ink, colours: Palette, { first: { x, y } }: Stack): void {

@@ -50,7 +50,7 @@ const HEAD = 1.5 * RADIUS;
 /** From the centre of a sign to its corners. */
 const SIGN = 0.6 * RADIUS;
 /** Half of a picture. */
-const REACH = 14;
+const REACH = 13;
 /** One picture for each; nobody sees finer ones at this size. */
 const HEADINGS = 64;
 

@@ -49,17 +49,17 @@ export function MainFacts({ known, silence }: FactsProps) {
     <dl class={silence === null ? "facts" : "facts unconfirmed"}>
       <dt>{say("facts.mission")}</dt>
       <dd>
-        {currentGoalText(robot)}{" "}
+        {currentGoalText(robot)}
         <TagsOf robotId={robot.robot_id} name={say("facts.mission")} text="mission" />
       </dd>
       <dt>{say("facts.place")}</dt>
       <dd>
-        <Place known={known} silence={silence} />{" "}
+        <Place known={known} silence={silence} />
         <TagsOf robotId={robot.robot_id} name={say("facts.place")} text="position" />
       </dd>
       <dt>{say("facts.battery")}</dt>
       <dd>
-        <Battery battery={robot.battery} />{" "}
+        <Battery battery={robot.battery} />
         <TagsOf robotId={robot.robot_id} name={say("facts.battery")} text="battery" />
       </dd>
       {hold.held && <dt>{say("facts.hold")}</dt>}
@@ -90,12 +90,12 @@ export function Facts({ known, silence }: FactsProps) {
         <Place known={known} silence={silence} />{" "}
         {place !== null && (
           <Link to={floorAddress(place.map_id, robot.robot_id)}>{say("facts.onFloor")}</Link>
-        )}{" "}
+        )}
         <TagsOf robotId={robot.robot_id} name={say("facts.place")} text="position" />
       </dd>
       <dt>{say("facts.battery")}</dt>
       <dd>
-        <Battery battery={robot.battery} />{" "}
+        <Battery battery={robot.battery} />
         <TagsOf robotId={robot.robot_id} name={say("facts.battery")} text="battery" />
       </dd>
       <dt>{say("facts.hold")}</dt>
@@ -135,10 +135,14 @@ export function Facts({ known, silence }: FactsProps) {
 /** Leads from a value to its tags. */
 function TagsOf({ robotId, name, text }: { robotId: string; name: string; text: string }) {
   return (
-    <Link to={tagsAddress({ robot: robotId, text })}>
-      <Icon name="tags" />
-      <span class="unseen">{say("facts.tagsOf", { name, robot: robotId })}</span>
-    </Link>
+    <>
+      {/* The sign stays with the last word. */}
+      {"\u00a0"}
+      <Link to={tagsAddress({ robot: robotId, text })}>
+        <Icon name="tags" />
+        <span class="unseen">{say("facts.tagsOf", { name, robot: robotId })}</span>
+      </Link>
+    </>
   );
 }
 

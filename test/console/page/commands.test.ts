@@ -181,12 +181,14 @@ describePages("a paused robot", (pages) => {
   });
 
   it("is named in the list with who paused it, and found by that name", async () => {
+    const user = "bert-of-the-night-shift-at-the-second-packing-line";
     const prepare = (gateway: FakeGateway) => {
-      gateway.commands = [ofMission(4, "bert", "COMMAND_PAUSE")];
+      gateway.commands = [ofMission(4, user, "COMMAND_PAUSE")];
     };
     const { page, gateway } = await pages.open("/", { robots, prepare });
     const row = page.getByRole("listitem").filter({ hasText: "cart-1" });
-    await row.getByText("its mission is paused, by web:bert", { exact: true }).waitFor();
+    const why = row.getByText(`its mission is paused, by web:${user}`, { exact: true });
+    expect(await why.evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)).toBe(false);
     await page.getByRole("searchbox").fill("bert");
     await row.waitFor();
     await page.getByRole("searchbox").fill("");
