@@ -6,7 +6,7 @@ import { get } from "../api.ts";
 import { type FormObject, formOf, prefilled, requestOf, robotNamed } from "../commanding/form.ts";
 import { offersOf } from "../commanding/offers.ts";
 import { robotAddress, sendAddress } from "../route.ts";
-import { say, word } from "../texts/texts.ts";
+import { inLanguage, say, word } from "../texts/texts.ts";
 import { AskedList } from "./asked-list.tsx";
 import { usePage } from "./context.ts";
 import { Link, Says } from "./parts.tsx";
@@ -118,7 +118,7 @@ function OperationForm(props: { readonly operation: Operation; readonly robotId:
   };
   return (
     <form class="request card" onSubmit={(event) => event.preventDefault()}>
-      <p lang="en">{operation.summary}</p>
+      <p>{summaryText(operation)}</p>
       <p class="muted">{say("send.needs", { role: word(operation.role) })}</p>
       <div class="line-up">
         {say("send.begin")}{" "}
@@ -156,6 +156,11 @@ function OperationForm(props: { readonly operation: Operation; readonly robotId:
 /** Its operation moves conveyors, and never the robot. */
 const CONVEYORS = "ControlConveyor";
 
+/** What it does, in the language of the page. */
+function summaryText({ summary, german }: Operation): string {
+  return inLanguage({ en: summary, de: german.summary });
+}
+
 function effectText({ name }: Operation, { effect }: Check): string {
   if (effect === null) return say("effect.notKnown");
   return say(effect === "moves" && name === CONVEYORS ? "effect.conveyors" : `effect.${effect}`);
@@ -178,7 +183,7 @@ function useCheckedSend(operation: Operation) {
       label: name,
       effect: say("send.effectOf", {
         effect: effectText(operation, found),
-        summary: operation.summary.replace(/\.$/, ""),
+        summary: summaryText(operation).replace(/\.$/, ""),
       }),
       request: JSON.stringify(request),
       robotId,

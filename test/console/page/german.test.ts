@@ -38,6 +38,11 @@ describePages("the page in German", (pages) => {
     expect(gateway.asked[0]).toMatchObject({ body: { operation: "ChargeRobot" } });
   });
 
+  it("says what an operation does", async () => {
+    const { page } = await open("/send?operation=CreateMission&robot=cart-2");
+    await page.getByText("Gibt einem Roboter, der keine Mission fährt, eine.", { exact: true }).waitFor();
+  });
+
   it("does not ask for a resume of a mission that was just resumed", async () => {
     const { page, gateway } = await open("/robots/cart-2");
     const { idle } = standingRobot("cart-2");

@@ -77,6 +77,7 @@ export const requestField = z.strictObject({
 export const operation = z.strictObject({
   name: z.string(),
   summary: z.string(),
+  german: z.strictObject({ name: z.string(), summary: z.string() }).describe("Name and summary in German."),
   role: z.enum(["observer", "operator", "engineer"]).describe("The role that its sender needs."),
   fields: z.array(requestField),
   examples: z.array(z.strictObject({ title: z.string(), request: z.unknown() })),

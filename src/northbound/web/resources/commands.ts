@@ -119,12 +119,13 @@ export function addOperationRoutes(server: FastifyInstance, catalogue: Operation
 export function operationJson({
   name,
   summary,
+  german,
   role,
   fields,
   examples,
   robotField,
 }: DescribedOperation): Operation {
-  return { name, summary, role, fields: fields.map(fieldJson), examples, robot_field: robotField };
+  return { name, summary, german, role, fields: fields.map(fieldJson), examples, robot_field: robotField };
 }
 
 function fieldJson(field: RequestField): FieldJson {
