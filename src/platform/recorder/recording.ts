@@ -6,12 +6,12 @@ import { isJsonObject } from "../json.ts";
 /** The first line of a recording, as JSON. Entries follow it. */
 interface RecordingHeader {
   readonly format: "fleetgate-recording";
-  /** Of the format. In version 1, no entries were packed. */
-  readonly version: 1 | 2;
+  /** Of the format. */
+  readonly version: typeof VERSION;
   /** The version of the gateway that recorded. */
   readonly gateway: string;
   readonly startedAt: string;
-  /** The running time at that moment. Earlier versions did not write it. */
+  /** The running time at that moment; absent in a saved recording. */
   readonly runningMs?: number;
   /** Why it was saved; absent in a segment. */
   readonly cause?: string;
@@ -23,14 +23,13 @@ export interface Recording {
   readonly entries: readonly Entry[];
 }
 
-/** A file is no recording, or a recording of a later version. */
+/** A file is no recording, or a recording of another version. */
 export class NoRecording extends Error {
   override readonly name = "NoRecording";
 }
 
 const FORMAT = "fleetgate-recording";
 const VERSION = 2;
-const READABLE: readonly unknown[] = [1, VERSION];
 /** The ending of the files. */
 export const ENDING = ".fgrec";
 const NEWLINE = 0x0a;
@@ -49,12 +48,10 @@ export function readHeader(bytes: Buffer): { readonly header: RecordingHeader; r
   const end = bytes.subarray(0, LONGEST_HEADER).indexOf(NEWLINE);
   const header = end < 0 ? null : parse(bytes.toString("utf8", 0, end));
   if (!isJsonObject(header) || header.format !== FORMAT) throw new NoRecording("it is no recording");
-  if (!READABLE.includes(header.version)) {
-    const version = String(header.version);
+  if (header.version !== VERSION)
     throw new NoRecording(
-      `it has version ${version} of the format; this program reads up to version ${VERSION}`,
+      `it has version ${String(header.version)} of the format; this program reads version ${VERSION}`,
     );
-  }
   return { header: header as unknown as RecordingHeader, end: end + 1 };
 }
 

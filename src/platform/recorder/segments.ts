@@ -183,7 +183,7 @@ async function joinTo(segments: readonly Segment[], path: string, header: Buffer
   }
 }
 
-/** Null: it is no segment of ours. A segment of an earlier version counts as begun now. */
+/** Null: it is no segment of ours. One without its running time counts as begun now. */
 async function startOf(
   path: string,
   time: RunningTime,
