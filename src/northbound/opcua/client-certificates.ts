@@ -1,6 +1,6 @@
 import { createHash, X509Certificate } from "node:crypto";
 import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { OPCUACertificateManager, type StatusCode, StatusCodes } from "node-opcua";
 import { BoundedMap } from "../../platform/bounded-map.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -111,7 +111,7 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
       {
         ...nameOfClient(leaf),
         status: status.name,
-        ...(file === null ? {} : { approve: approval(manager, file, thumbprint) }),
+        ...(file === null ? {} : { approve: approval(manager, thumbprint) }),
       },
       file === null
         ? "an OPC UA client was refused for its certificate"
@@ -174,12 +174,10 @@ async function isGood(manager: OPCUACertificateManager, chain: Buffer): Promise<
   return (await manager.verifyCertificate(chain, options)) === "Good";
 }
 
-/** The command that approves a certificate. `fleetgate` does not search a folder of this run alone. */
-function approval(manager: OPCUACertificateManager, file: string, thumbprint: string): string {
+/** The command that approves a certificate. */
+function approval(manager: OPCUACertificateManager, thumbprint: string): string {
   const pkiFolder = dirname(manager.rootDir);
-  return basename(pkiFolder) === "opcua"
-    ? `fleetgate certs approve ${thumbprint} --data '${dirname(pkiFolder)}'`
-    : `mv '${file}' '${manager.trustedFolder}'`;
+  return `fleetgate certs approve ${thumbprint} --data '${dirname(pkiFolder)}'`;
 }
 
 type CheckCertificate = (chain: Buffer | readonly Buffer[]) => Promise<StatusCode>;

@@ -50,16 +50,13 @@ import type { OpcUaStore } from "./opcua-store.ts";
 import type { OpcUaOptions } from "./options.ts";
 import { followOptions, type RefusedChanges, showNewCertificate } from "./options-changes.ts";
 import { keepOwnCertificate, watchOwnCertificate } from "./own-certificate.ts";
-import { openPkiFolder, type PkiFolder } from "./pki-folder.ts";
+import { preparePkiFolder } from "./pki-folder.ts";
 import { connectInReverse, type ReverseConnections } from "./reverse-connect.ts";
 import { giveAnonymousRole, offerLogOns, type SecurityOptions, securityOptions } from "./security.ts";
 import { describeServer, showSampleRate } from "./server-identity.ts";
 import { createTagRegistry } from "./tag-registry.ts";
 
 const RENEWAL_CHECK_MS = 86_400_000;
-
-/** The health's text when the disk did not take the server's certificate. */
-const TEMPORARY = "with a certificate of this run only: the disk does not take one";
 
 /** The dependencies of the server. */
 export interface OpcUaParts {
@@ -103,19 +100,16 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
   let uris: UriRefusals | null = null;
   let rejected: RejectedClients | null = null;
   let bounds: SessionBounds | null = null;
-  let pki: PkiFolder | null = null;
+  let pkiFolder: string | null = null;
   let gateway: SharedTags | null = null;
   let reverse: ReverseConnections | null = null;
 
   /** A temporary problem ends with its time. */
   function condition(): Pick<Health, "state" | "detail"> {
     const problem = rejected?.problem() ?? bounds?.problem() ?? null;
-    const details = [url, pki?.isTemporary === true ? TEMPORARY : null, problem].filter(
-      (part) => part !== null,
-    );
     return {
       state: state === "up" && problem !== null ? "degraded" : state,
-      ...(url === null ? {} : { detail: details.join(", ") }),
+      ...(url === null ? {} : { detail: problem === null ? url : `${url}, ${problem}` }),
     };
   }
 
@@ -124,7 +118,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
     url: () => url,
     tags: registry,
     peers: () => [...(server === null ? [] : listSessions(server)), ...(reverse?.peers() ?? [])],
-    clientCertificates: createClientList(() => pki?.path ?? null, clock),
+    clientCertificates: createClientList(() => pkiFolder, clock),
     ...followOptions(options, space, () => ({ server, bounds, rejected, gateway })),
     write(batch) {
       gateway?.showLink(clock.nowMs());
@@ -145,11 +139,14 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
       if (options.insecureLoopback !== null) warnOfInsecurity(options, log);
       const memory = openMemory();
       try {
-        pki = await openPkiFolder(join(options.dataDir, "opcua"), log);
-        const opened = await openServer(options, parts, pki.path, signal, ready);
+        const folder = join(options.dataDir, "opcua");
+        await retry.begin(() => preparePkiFolder(folder), noFiles, signal, ready);
+        if (signal.aborted) return;
+        pkiFolder = folder;
+        const opened = await openServer(options, parts, folder, signal, ready);
         if (opened === null) return;
         ({ server, clients, uris, rejected, bounds } = opened);
-        if (!pki.isTemporary) memory.shareClients?.(join(pki.path, "server"), signal);
+        memory.shareClients?.(join(folder, "server"), signal);
         // A PLC that comes back asks for its nodes at once, and may never ask again for a missing one.
         const { auditEvents } = opened;
         const nodeParts = { commands, views, memory, registry, auditEvents, clock, random, log };
@@ -160,7 +157,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         await startServer(server, (listen) => beginListening(retry, "opcua", options, listen, signal, ready));
         if (!signal.aborted) {
           url = `opc.tcp://${urlHost(options.hostname)}:${boundPort(server)}`;
-          state = pki.isTemporary ? "degraded" : "up";
+          state = "up";
           log.info({ url }, "OPC UA server listens");
           reverse = connectInReverse(server, options.reverseConnect, { clock, random, log }, signal);
           ready();
@@ -176,11 +173,14 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         await server?.shutdown(0);
         server = null;
         await memory.close();
-        await pki?.close();
-        pki = null;
+        pkiFolder = null;
       }
     },
   };
+}
+
+function noFiles(error: unknown): string {
+  return `opcua cannot write its key and certificate: ${messageOf(error)}`;
 }
 
 /** Tags of the cluster are set when it changes, and a process that was held up reads requests before that. */
