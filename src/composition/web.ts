@@ -1,6 +1,8 @@
+import type { AuditSink } from "../commands/audit/audit.ts";
 import type { RunningConfig } from "../config/load.ts";
 import type { ClientCertificates } from "../contracts/client-certificates.ts";
 import type { FenceControl, HandoverControl } from "../contracts/cluster.ts";
+import type { CommandRights } from "../contracts/commander.ts";
 import { stopRequest } from "../fleet/operations/row.ts";
 import { isOpenAccess } from "../northbound/web/access/access.ts";
 import type { WebCommands } from "../northbound/web/commands.ts";
@@ -13,10 +15,10 @@ import { createWebApi } from "../northbound/web/web-api.ts";
 import { type Clock, noLaterThan } from "../platform/clock.ts";
 import type { Component } from "../platform/component.ts";
 import { freeBytes } from "../platform/disk-health.ts";
+import type { Log } from "../platform/log.ts";
 import { shippedFile } from "../platform/shipped-file.ts";
 import { consoleFolder, version } from "../version.ts";
 import type { Core } from "./core.ts";
-import { createFenceControl } from "./fence.ts";
 import { createHandovers } from "./handover.ts";
 import { QUEUE, type Run, startRetry } from "./run.ts";
 
@@ -208,4 +210,31 @@ export function fleetApi(
     stopRequest,
     clock,
   });
+}
+
+interface FenceParts {
+  /** Returns why the member cannot count as fenced; null: it does. */
+  readonly confirm: (member: string) => string | null;
+  readonly rights: Pick<CommandRights, "refusedOperation">;
+  readonly audit: AuditSink;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export function createFenceControl({ confirm, rights, audit, clock, log }: FenceParts): FenceControl {
+  return {
+    confirm({ source, member }) {
+      const { protocol, name: user } = source;
+      const lacking = rights.refusedOperation(source, "the confirmation of a fence", "engineer");
+      const reason = lacking ?? confirm(member);
+      audit({
+        ...{ at: new Date(clock.nowMs()).toISOString(), event: "fence", protocol, user },
+        ...{ operation: "confirm", member, outcome: reason === null ? "succeeded" : "refused" },
+        ...(reason === null ? {} : { message: reason }),
+      });
+      if (reason !== null) return { ok: false, reason, lacksRight: lacking !== null };
+      log.warn({ member, protocol, user }, "a user has confirmed that the other member is off");
+      return { ok: true };
+    },
+  };
 }

@@ -1,8 +1,8 @@
 import { chmod, chown, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { readForUnit } from "../../src/cli/check.ts";
 import { unitEnvironment } from "../../src/cli/unit-environment.ts";
-import { readForUnit } from "../../src/cli/unit-reading.ts";
 import { type ConfigFolder, createConfigFolder, minimal } from "../config/config-folder.ts";
 
 let folder: ConfigFolder;

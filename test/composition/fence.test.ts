@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from "vitest";
 import type { AuditRecord } from "../../src/commands/audit/audit.ts";
-import { createFenceControl } from "../../src/composition/fence.ts";
+import { createFenceControl } from "../../src/composition/web.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 

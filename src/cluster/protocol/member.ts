@@ -6,9 +6,10 @@ import type {
   Takeover,
 } from "../../contracts/cluster.ts";
 import { type Clock, every } from "../../platform/clock.ts";
+import { isJsonObject } from "../../platform/json.ts";
 import type { RunningTime } from "../../platform/running-time.ts";
 import type { OwnTableStore, TableChange, TableStore } from "../../platform/stores/table-store.ts";
-import type { ClusterStore, StoreComparison } from "./cluster-store.ts";
+import type { ClusterStore, StoreComparison, StoreEntry } from "./cluster-store.ts";
 import { createEpochWriter, createOpenWriter, type Epoch, type EpochWriter } from "./epoch-writer.ts";
 import { createFencing, type Fencing, type RunFence } from "./fence.ts";
 import { createKnownKeys, type KnownKeys } from "./known-keys.ts";
@@ -22,6 +23,7 @@ import {
   type LeftRecord,
   STOPS,
   stopKey,
+  TABLES,
   tableKey,
   unchanged,
 } from "./records.ts";
@@ -29,7 +31,6 @@ import { type ConditionsOf, createReplicatedStore, type ReplicatedStore } from "
 import { createSessionWatch } from "./silence-watch.ts";
 import { COMMANDS, createStartIndex, createStops, type ReadStart } from "./stops.ts";
 import type { ProtocolTimes } from "./times.ts";
-import { type CanRead, followTables, watchUnreadable } from "./unreadable.ts";
 
 /** One process of a cluster: it stands by at first, may lead, and then leads until it ends. */
 export interface Member extends SharedCommands {
@@ -230,4 +231,35 @@ function conditions(mirror: Mirror, readStart: ReadStart): ConditionsOf {
     if (stage === "ended") return robotId === null ? [] : [noStop];
     return [noStop, { prefix: tableKey(HOLDS, ""), notAfter: mirror.revision() }];
   };
+}
+
+/** Whether this program knows what a record means. */
+type CanRead = (change: TableChange) => boolean;
+
+/**
+ * Follows the records that this program cannot read: a newer one may have written them, so this one must not
+ * lead over them. A text that is no object counts as no record. Returns the key of such a record; null: there
+ * is none.
+ */
+function watchUnreadable(mirror: Pick<Mirror, "subscribe">, canRead: CanRead): () => string | null {
+  const keys = new Set<string>();
+  followTables(mirror, (table, key, entry) => {
+    const value = entry && decode<unknown>(entry);
+    const full = `${TABLES}${table}/${key}`;
+    if (isJsonObject(value) && !canRead({ table, key, value })) keys.add(full);
+    else keys.delete(full);
+  });
+  return () => keys.values().next().value ?? null;
+}
+
+/** Calls it with each record of a table that changes. */
+function followTables(
+  mirror: Pick<Mirror, "subscribe">,
+  listener: (table: string, key: string, entry: StoreEntry | null) => void,
+): void {
+  mirror.subscribe((key, entry) => {
+    if (!key.startsWith(TABLES)) return;
+    const end = key.indexOf("/", TABLES.length);
+    listener(key.slice(TABLES.length, end), key.slice(end + 1), entry);
+  });
 }

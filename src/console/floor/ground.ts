@@ -1,11 +1,11 @@
 // The part of the floor's drawing that stands still: grid or drawing, points with their names, and the scale.
 import type { FloorPicture } from "../../northbound/web/api/floor.ts";
+import { iconPaths } from "../icon-paths.ts";
 import { numberText, say } from "../texts/texts.ts";
 import { type Camera, isSame, isWithin, type Size, scaleLength, toPixels, viewOf } from "./camera.ts";
 import type { Label } from "./labels.ts";
 import { pictureTransform } from "./picture.ts";
-import { drawPoint } from "./points.ts";
-import { merged, type Scene } from "./scene.ts";
+import { merged, type PointShape, type Scene } from "./scene.ts";
 import type { Palette } from "./sprites.ts";
 
 export type Ink = CanvasRenderingContext2D;
@@ -100,4 +100,54 @@ function drawScale(ink: Ink, colours: Palette, camera: Camera, { height }: Size)
   ink.stroke();
   ink.fillText("y", left - 3, bottom - 28);
   ink.fillText(say("floor.scale", { length: numberText(length, length < 1 ? 1 : 0) }), left + 6, bottom - 6);
+}
+
+/** Of a picture, whose paths are drawn on 24 × 24. */
+const PICTURE_PIXELS = 16;
+const PATH_PIXELS = 24;
+
+const pictures: Partial<Readonly<Record<PointShape, string>>> = {
+  station: iconPaths.stations,
+  charger: iconPaths.charge,
+  home: iconPaths.home,
+};
+
+/** Grey, like everything normal. */
+function drawPoint(ink: Ink, shape: PointShape, x: number, y: number): void {
+  const picture = pictures[shape];
+  if (picture !== undefined) {
+    drawIcon(ink, picture, x, y);
+    return;
+  }
+  ink.beginPath();
+  switch (shape) {
+    case "dot":
+      ink.fillRect(x - 2.5, y - 2.5, 5, 5);
+      break;
+    case "bar":
+      ink.fillRect(x - 7, y - 2, 14, 4);
+      break;
+    case "square":
+      ink.rect(x - 5, y - 5, 10, 10);
+      break;
+    case "ring":
+      ink.arc(x, y, 5, 0, 2 * Math.PI);
+      break;
+    case "cross":
+      ink.moveTo(x - 5, y);
+      ink.lineTo(x + 5, y);
+      ink.moveTo(x, y - 5);
+      ink.lineTo(x, y + 5);
+  }
+  ink.stroke();
+}
+
+function drawIcon(ink: Ink, path: string, x: number, y: number): void {
+  const scale = PICTURE_PIXELS / PATH_PIXELS;
+  ink.save();
+  ink.translate(x - PICTURE_PIXELS / 2, y - PICTURE_PIXELS / 2);
+  ink.scale(scale, scale);
+  ink.lineWidth /= scale;
+  ink.stroke(new Path2D(path));
+  ink.restore();
 }

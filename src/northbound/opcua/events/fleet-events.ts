@@ -1,18 +1,29 @@
-import type { AddressSpace, UAEventType } from "node-opcua";
+import { type AddressSpace, DataType, type UAEventType, Variant } from "node-opcua";
 import type { FleetEvent } from "../../../domain/event.ts";
 import type { VisibleStation } from "../../../domain/station-visits.ts";
 import { eventJson } from "../../../models/event.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { FLEET_NAMESPACE_INDEX } from "../fleet-nodeset.ts";
 import type { GatewayTags } from "../gateway-tags.ts";
-import { commandEventType, eventTypes, missionEventType, stationVisitEventType } from "../model/events.ts";
-import type { ObjectModel } from "../model/member.ts";
-import { type EventFacts, isSubscribed, type Notifier, raiseEvent } from "../node-opcua/raise-event.ts";
+import {
+  commandEventType,
+  eventTypes,
+  missionEventType,
+  stationVisitEventType,
+  type visitNames,
+} from "../model/events.ts";
+import { lineage, type ObjectModel, type TagModel } from "../model/member.ts";
+import { variant } from "../node-opcua/computed-event.ts";
+import {
+  type EventFacts,
+  type EventFields,
+  isSubscribed,
+  type Notifier,
+  raiseEvent,
+} from "../node-opcua/raise-event.ts";
 import type { RobotsFolder } from "../robots-folder.ts";
 import type { StationFolder } from "../station-folder.ts";
-import { type EventJson, eventFields } from "./event-fields.ts";
 import { commandText, missionText, severities } from "./event-texts.ts";
-import { visitsBetween } from "./station-visit.ts";
 
 /** The objects that events are of. */
 interface EventSources {
@@ -96,4 +107,77 @@ function nodeOf(addressSpace: AddressSpace, { name }: ObjectModel): UAEventType 
   const node = addressSpace.findEventType(name, FLEET_NAMESPACE_INDEX);
   if (node === null) throw new Error(`the address space has no event type ${name}`);
   return node;
+}
+
+/** What a robot did at a station, between two states of the station. */
+interface StationVisit {
+  readonly robotId: string;
+  readonly visit: Exclude<(typeof visitNames)[number], "NONE">;
+  /** Null: the robot has not left, or its visit was not seen whole. */
+  readonly waitingSeconds: number | null;
+  readonly cycleSeconds: number | null;
+}
+
+/**
+ * The visits that have begun or ended; the earlier first.
+ *
+ * @param before null: the station was not seen before
+ */
+function visitsBetween(before: VisibleStation | null, after: VisibleStation): readonly StationVisit[] {
+  const [wasHere, isHere] = [before?.sight.here ?? null, after.sight.here];
+  if (wasHere?.robotId === isHere?.robotId) return [];
+  return [
+    ...(before === null || wasHere === null ? [] : [ended(wasHere.robotId, before.counters, after.counters)]),
+    ...(isHere === null ? [] : [{ robotId: isHere.robotId, visit: "ARRIVED", ...noTimes } as const]),
+  ];
+}
+
+const noTimes = { waitingSeconds: null, cycleSeconds: null } as const;
+type Counters = VisibleStation["counters"];
+
+function ended(robotId: string, before: Counters, after: Counters): StationVisit {
+  if (after.aborted > before.aborted) return { robotId, visit: "ABORTED", ...noTimes };
+  const isCounted = after.cycles > before.cycles;
+  const seconds = (ms: number) => (isCounted ? ms / 1_000 : null);
+  const waitingSeconds = seconds(after.waitingLastMs);
+  return { robotId, visit: "LEFT", waitingSeconds, cycleSeconds: seconds(after.cycleLastMs) };
+}
+
+/** An event as other protocols publish it. */
+type EventJson = Readonly<Record<string, unknown>>;
+
+const nothing = new Variant({});
+
+/**
+ * The fields of an event of this type, from the JSON of the event: `mission_id` is `MissionId`, and `user` in
+ * `command` is `CommandUser`. What the JSON lacks is null.
+ */
+function eventFields(type: ObjectModel, json: EventJson): EventFields {
+  const values = new Map(namedValues("", json));
+  const models = lineage(type).flatMap(({ tags }) => Object.entries(tags));
+  return Object.fromEntries(
+    models.map(([name, model]) => [`${FLEET_NAMESPACE_INDEX}:${name}`, variantOf(model, values.get(name))]),
+  );
+}
+
+/** The values of an event's JSON with the names of fields. */
+export function namedValues(prefix: string, json: EventJson): ReadonlyArray<readonly [string, unknown]> {
+  return Object.entries(json).flatMap(([key, value]) => {
+    const name = prefix + fieldName(key);
+    return typeof value === "object" && value !== null
+      ? namedValues(name, value as EventJson)
+      : [[name, value] as const];
+  });
+}
+
+function fieldName(key: string): string {
+  return key.replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+}
+
+function variantOf({ type, numbers }: TagModel, value: unknown): Variant {
+  if (type === "Boolean") return variant(DataType.Boolean, value === true);
+  if (value === undefined || value === null) return nothing;
+  if (numbers === undefined || typeof value === "number") return variant(DataType[type], value);
+  const named = numbers.values.find(({ name }) => name === String(value).toUpperCase());
+  return named === undefined ? nothing : variant(DataType[type], named.value);
 }

@@ -5,7 +5,7 @@ import type { FleetEvent } from "../../../../src/domain/event.ts";
 import { unknownSight } from "../../../../src/domain/station-sight.ts";
 import { noCounters, type VisibleStation } from "../../../../src/domain/station-visits.ts";
 import { eventModels } from "../../../../src/models/event.ts";
-import { namedValues } from "../../../../src/northbound/opcua/events/event-fields.ts";
+import { namedValues } from "../../../../src/northbound/opcua/events/fleet-events.ts";
 import {
   commandEventType,
   eventTypes,
