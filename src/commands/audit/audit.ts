@@ -3,7 +3,7 @@ import type { RefusedRequest, SessionChange } from "../../contracts/commander.ts
 import type { Catalogue } from "../../contracts/operation.ts";
 import type { FaultChange } from "../../contracts/simulated-faults.ts";
 import type { ActFields, ActName } from "../../domain/acts.ts";
-import type { Command, OnBehalfOf } from "../../domain/command.ts";
+import type { Command, OnBehalfOf, Source } from "../../domain/command.ts";
 import { clip } from "../../domain/foreign-text.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
@@ -128,14 +128,16 @@ function withoutSecrets(requestJson: string, paths: readonly (readonly string[])
   return JSON.stringify(request);
 }
 
+/** The first fields of such a record. */
+function beginning<E extends AuditRecord["event"]>(event: E, { protocol, name }: Source, atMs: number) {
+  return { at: new Date(atMs).toISOString(), event, protocol, user: clip(name, LONGEST_NAME) };
+}
+
 /** The record of a request that a protocol refused, without its content, which may be anything. */
 export function refusedRecord(refused: RefusedRequest, atMs: number, outcome: Outcome): AuditRecord {
   const { source, requestId, operation, robotId, origin } = refused;
   return {
-    at: new Date(atMs).toISOString(),
-    event: "command",
-    protocol: source.protocol,
-    user: clip(source.name, LONGEST_NAME),
+    ...beginning("command", source, atMs),
     address: origin?.address ?? null,
     certificate: origin?.certificate ?? null,
     request_id: requestId === null ? null : clip(requestId, LONGEST_ID),
@@ -156,10 +158,7 @@ export function refusedRecord(refused: RefusedRequest, atMs: number, outcome: Ou
 export function sessionRecord(session: SessionChange, atMs: number): AuditRecord {
   const { source, address, change, reason } = session;
   return {
-    at: new Date(atMs).toISOString(),
-    event: "session",
-    protocol: source.protocol,
-    user: clip(source.name, LONGEST_NAME),
+    ...beginning("session", source, atMs),
     address,
     operation: change,
     outcome: "succeeded",
@@ -171,10 +170,7 @@ export function sessionRecord(session: SessionChange, atMs: number): AuditRecord
 export function certificateRecord(change: CertificateChange, atMs: number): AuditRecord {
   const { source, address, thumbprint, subject, isTrusted } = change;
   return {
-    at: new Date(atMs).toISOString(),
-    event: "certificate",
-    protocol: source.protocol,
-    user: clip(source.name, LONGEST_NAME),
+    ...beginning("certificate", source, atMs),
     address,
     operation: isTrusted ? "approve" : "reject",
     outcome: "succeeded",
@@ -186,10 +182,7 @@ export function certificateRecord(change: CertificateChange, atMs: number): Audi
 /** The record of a fault of the simulated fleet service that began or ended. */
 export function faultRecord({ source, address, fault, change }: FaultChange, atMs: number): AuditRecord {
   return {
-    at: new Date(atMs).toISOString(),
-    event: "simulator",
-    protocol: source.protocol,
-    user: clip(source.name, LONGEST_NAME),
+    ...beginning("simulator", source, atMs),
     address,
     operation: change,
     fault: fault.name,
