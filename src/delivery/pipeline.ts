@@ -14,8 +14,8 @@ export interface Pipeline extends CurrentState {
 export function createPipeline(state: CurrentState, stages: readonly Stage[]): Pipeline {
   const entries = new Map<StageName, (batch: Batch) => void>();
   let enter = (_batch: Batch): void => {};
-  // From the last stage to the first: `later` is everything behind this stage. Of a and b, `enter` applies a and
-  // then b, and `enterAfter("a", …)` applies b.
+  // From the last stage to the first: `later` is everything behind this stage. Of a and b, `enter` applies a
+  // and then b, and `enterAfter("a", …)` applies b.
   for (const { name, apply } of stages.toReversed()) {
     const later = enter;
     entries.set(name, later);
