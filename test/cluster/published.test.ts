@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { StoreEntry } from "../../src/cluster/protocol/cluster-store.ts";
 import type { Mirror, MirrorListener } from "../../src/cluster/protocol/mirror.ts";
-import { watchPublished } from "../../src/cluster/protocol/published.ts";
+import { watchPublished } from "../../src/cluster/protocol/presence.ts";
 import { BEAT_KEY, LEADER_KEY } from "../../src/cluster/protocol/records.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 

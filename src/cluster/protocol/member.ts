@@ -15,8 +15,7 @@ import { createFencing, type Fencing, type RunFence } from "./fence.ts";
 import { createKnownKeys, type KnownKeys } from "./known-keys.ts";
 import { createLeader } from "./leader.ts";
 import { createMirror, type DiskMirror, type Mirror } from "./mirror.ts";
-import { createPresence, watchTakeover } from "./presence.ts";
-import { watchPublished } from "./published.ts";
+import { createPresence, watchPublished, watchTakeover } from "./presence.ts";
 import {
   decode,
   type LeaderRecord,

@@ -15,7 +15,6 @@ import {
 import { clip } from "../../../domain/foreign-text.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { severities } from "../events/event-texts.ts";
-import { limitAuditEvents } from "../node-opcua/audit-readers.ts";
 import {
   ComputedEvent,
   type EventValues,
@@ -23,6 +22,7 @@ import {
   sendEvent,
   variant,
 } from "../node-opcua/computed-event.ts";
+import { limitAuditEvents } from "../node-opcua/event-delivery.ts";
 import { userOf } from "../node-opcua/session-bounds.ts";
 import type { OpcUaOptions } from "../options.ts";
 import { accountOf } from "../security.ts";

@@ -8,11 +8,13 @@ import {
   type ISessionContext,
   MonitoredItem,
   ObjectIds,
+  ObjectTypeIds,
+  sameNodeId,
+  type UAObjectType,
 } from "node-opcua";
 import type { Clock } from "../../../platform/clock.ts";
-import { mayReceive } from "./audit-readers.ts";
 import { ComputedEvent, eventValues } from "./computed-event.ts";
-import { lower, standardId } from "./lower.ts";
+import { cached, lower, standardId } from "./lower.ts";
 
 /** An item that monitors events: parts of node-opcua 2.182 below its interface. */
 export interface EventItem {
@@ -151,3 +153,32 @@ function serverEvent(item: EventItem, typeName: string, message: string): Fields
 /** The client has missed an event: it should browse again. */
 const SEVERITY = 500;
 const serverId = standardId(ObjectIds.Server);
+
+/** Whether the user of a session may receive audit events. */
+type MayReadAudit = (context: ISessionContext) => boolean;
+
+/** Of address spaces. Nobody receives the audit events of one without an entry. */
+const readers = new WeakMap<object, MayReadAudit>();
+const auditTypes = new WeakMap<BaseNode, boolean>();
+const AUDIT_EVENT_TYPE = standardId(ObjectTypeIds.AuditEventType);
+
+/** Limits who receives the audit events of an address space: those of node-opcua itself, too. */
+export function limitAuditEvents(addressSpace: AddressSpace, mayRead: MayReadAudit): void {
+  readers.set(addressSpace, mayRead);
+}
+
+/**
+ * Whether a session may receive events of this type.
+ *
+ * @param context null: the session of the subscription is gone
+ */
+function mayReceive(context: ISessionContext | null, type: BaseNode): boolean {
+  if (!cached(auditTypes, type, () => isAuditType(type))) return true;
+  return context !== null && readers.get(type.addressSpace)?.(context) === true;
+}
+
+function isAuditType(type: BaseNode): boolean {
+  for (let each: UAObjectType | null = type as UAObjectType; each !== null; each = each.subtypeOfObj)
+    if (sameNodeId(each.nodeId, AUDIT_EVENT_TYPE)) return true;
+  return false;
+}
