@@ -59,7 +59,7 @@ export function createSparkplugLink(
   const { requireExpiry } = options.commands;
   const areEnabled = sparkplug.commands;
   const commands = createNodeCommands({ areEnabled, requireExpiry, commander });
-  const host = createPrimaryHost(sparkplug);
+  const host = createPrimaryHost(sparkplug, clock);
   const duplicates = createDuplicateNode({
     ...{ node: `${groupId}/${nodeId}`, clientId: own.clientId, clock, log, onDuplicate },
   });

@@ -35,14 +35,18 @@ interface HostState {
 
 /** A broker tells a state that it has in far less. It may have none, if the host was never there. */
 const UNHEARD_MS = 5_000;
+/** No state has more. */
+const LONGEST_STATE = 4 * 1024;
+/** A state that is further ahead of the gateway's clock has a wrong time: no other is older for its sake. */
+const LONGEST_AHEAD_MS = 86_400_000;
 /** The longest stay at a broker without the host, when none of them has it. */
 const LONGEST_STAY_MS = 30_000;
 
 /** Older states than the last one at the same broker are ignored, over all connections. */
-export function createPrimaryHost({
-  primaryHost,
-  legacyState,
-}: Pick<SparkplugOptions, "primaryHost" | "legacyState">): PrimaryHost | null {
+export function createPrimaryHost(
+  { primaryHost, legacyState }: Pick<SparkplugOptions, "primaryHost" | "legacyState">,
+  { nowMs }: Pick<Clock, "nowMs">,
+): PrimaryHost | null {
   if (primaryHost === null) return null;
   const newest = new Map<string, number>();
   let isOnline = false;
@@ -73,7 +77,7 @@ export function createPrimaryHost({
         const lastMs = newest.get(broker) ?? null;
         laterMs = timestamp !== null && lastMs !== null && timestamp < lastMs ? lastMs : null;
         if (laterMs !== null) return;
-        if (timestamp !== null) newest.set(broker, timestamp);
+        if (timestamp !== null && timestamp <= nowMs() + LONGEST_AHEAD_MS) newest.set(broker, timestamp);
         const wasOnline = known === true;
         known = state.isOnline;
         isOnline = state.isOnline;
@@ -127,7 +131,9 @@ export function createPrimaryHost({
 
 /** Null: it is no state. */
 function readState(payload: Uint8Array, isLegacy: boolean): HostState | null {
-  const text = Buffer.from(payload).toString("utf8");
+  if (payload.length > LONGEST_STATE) return null;
+  // It leaves out a byte order mark.
+  const text = new TextDecoder().decode(payload);
   if (isLegacy)
     return text === "ONLINE" || text === "OFFLINE" ? { isOnline: text === "ONLINE", timestamp: null } : null;
   const read = readJson(text);

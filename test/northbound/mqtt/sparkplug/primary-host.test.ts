@@ -42,17 +42,41 @@ const say = (host: Host, online: boolean, timestamp: number, topic = STATE) =>
   host.client.publishAsync(topic, JSON.stringify({ online, timestamp }), { qos: 1, retain: true });
 
 test("a state of a clock that was ahead makes later ones old, which health says", async () => {
-  const host = createPrimaryHost({ primaryHost: "scada", legacyState: false });
+  const clock = createManualClock();
+  const host = createPrimaryHost({ primaryHost: "scada", legacyState: false }, clock);
   const connection = host?.begin("mqtt.broker", () => {});
   const receive = (state: unknown) => connection?.receive(Buffer.from(JSON.stringify(state)));
   for (const garbage of [null, [], {}, "online", { online: "true", timestamp: 1 }, { online: true }])
     receive(garbage);
   connection?.receive(Buffer.from([0xff, 0x00, 0x7b]));
   expect(host?.whyNot()).toBe("waits for the primary host scada");
-  receive({ online: false, timestamp: 1e300 });
-  receive({ online: true, timestamp: 1_790_000_000_000 });
-  expect(host?.whyNot()).toContain("scada, whose state is older than one before it (timestamp 1e+300)");
-  receive({ online: true, timestamp: 1e300 });
+  const ahead = clock.nowMs() + 3_600_000;
+  receive({ online: false, timestamp: ahead });
+  receive({ online: true, timestamp: clock.nowMs() });
+  expect(host?.whyNot()).toContain(`scada, whose state is older than one before it (timestamp ${ahead})`);
+  receive({ online: true, timestamp: ahead });
+  expect(host?.whyNot()).toBeNull();
+});
+
+test("a state of an impossible time counts, and makes no other one old", () => {
+  const clock = createManualClock();
+  const host = createPrimaryHost({ primaryHost: "scada", legacyState: false }, clock);
+  const connection = host?.begin("mqtt.broker", () => {});
+  for (const timestamp of ["-1", "1e400", "1e300", String(clock.nowMs() + 7 * 86_400_000)]) {
+    connection?.receive(Buffer.from(`{"online":false,"timestamp":${timestamp}}`));
+    expect(host?.whyNot()).toBe("waits for the primary host scada");
+    connection?.receive(Buffer.from(JSON.stringify({ online: true, timestamp: clock.nowMs() })));
+    expect(host?.whyNot()).toBeNull();
+  }
+});
+
+test("a state may begin with a byte order mark, and one of a megabyte is none", () => {
+  const host = createPrimaryHost({ primaryHost: "scada", legacyState: false }, createManualClock());
+  const connection = host?.begin("mqtt.broker", () => {});
+  const state = '{"online":true,"timestamp":1}';
+  connection?.receive(Buffer.from(state.padEnd(1024 * 1024)));
+  expect(host?.whyNot()).not.toBeNull();
+  connection?.receive(Buffer.from(`\uFEFF${state}`));
   expect(host?.whyNot()).toBeNull();
 });
 
