@@ -1,8 +1,6 @@
-import { fromBinary } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import {
   DataType,
-  type Metric,
   MetricSchema,
   PayloadSchema,
   PropertySetSchema,
@@ -65,14 +63,17 @@ export interface PayloadParts {
   readonly isBirth: boolean;
 }
 
-/** A message as bytes. Its metrics are in the order of their times, as the standard wants them. */
+/**
+ * A message as bytes. Its metrics are in the order of their times, as the standard wants them. None of a
+ * birth is of later than the birth, also after the clock was set back: data would be older than it.
+ */
 export function encodePayload({ atMs, seq, samples, isBirth }: PayloadParts): Buffer {
   const inOrder = isInOrder(samples) ? samples : samples.toSorted((one, other) => one.atMs - other.atMs);
   const writer = new MessageWriter();
   writer.integer(payload.timestamp.number, timeOf(atMs));
   for (const sample of inOrder) {
     const start = writer.begin(payload.metrics.number);
-    writeMetric(writer, sample, isBirth);
+    writeMetric(writer, sample, isBirth, isBirth ? Math.min(sample.atMs, atMs) : sample.atMs);
     writer.end(start);
   }
   if (seq !== null) writer.integer(payload.seq.number, seq);
@@ -85,8 +86,9 @@ function isInOrder(samples: readonly Sample[]): boolean {
 
 function writeMetric(
   writer: MessageWriter,
-  { model, alias, value, quality, atMs, isHistorical }: Sample,
+  { model, alias, value, quality, isHistorical }: Sample,
   isBirth: boolean,
+  atMs: number,
 ): void {
   const { name, type, unit } = model;
   const isNamed = isBirth || alias === null;
@@ -160,7 +162,7 @@ export interface ReadMetric {
   readonly name: string | null;
   readonly alias: number | null;
   /** Null: none, or of a type that no metric here has. */
-  readonly value: string | boolean | bigint | number | null;
+  readonly value: string | boolean | number | null;
 }
 
 /**
@@ -171,7 +173,7 @@ const MOST_READ = 100;
 /** The first metrics of a message; null: it is none of Sparkplug. */
 export function readPayload(bytes: Uint8Array): readonly ReadMetric[] | null {
   try {
-    return firstMetrics(bytes).map((one) => readMetric(fromBinary(MetricSchema, one)));
+    return firstMetrics(bytes).map(readMetric);
   } catch {
     // The decoder throws errors of several kinds for bytes that are no message.
     return null;
@@ -189,10 +191,33 @@ function firstMetrics(bytes: Uint8Array): readonly Uint8Array[] {
   return found;
 }
 
-function readMetric(read: Metric): ReadMetric {
-  return {
-    name: Object.hasOwn(read, "name") ? read.name : null,
-    alias: Object.hasOwn(read, "alias") ? Number(read.alias) : null,
-    value: read.value.case === undefined ? null : read.value.value,
-  };
+/**
+ * Reads what a command may have, and passes over the rest: an object for each of the properties, rows or
+ * templates of a hostile one would hold the event loop.
+ */
+function readMetric(bytes: Uint8Array): ReadMetric {
+  const reader = new BinaryReader(bytes);
+  let name: Uint8Array | null = null;
+  let alias: number | null = null;
+  let value: ReadMetric["value"] | Uint8Array = null;
+  let isNull = false;
+  while (reader.pos < reader.len) {
+    const [field, wireType] = reader.tag();
+    if (wireType === WireType.LengthDelimited) {
+      const content = reader.bytes();
+      if (field === metric.name.number) name = content;
+      else if (field === metric.stringValue.number) value = content;
+    } else if (wireType !== WireType.Varint) reader.skip(wireType, field);
+    else {
+      const number = Number(reader.uint64());
+      if (field === metric.alias.number) alias = number;
+      else if (field === metric.isNull.number) isNull = number !== 0;
+      else if (field === metric.booleanValue.number) value = number !== 0;
+      else if (field === metric.intValue.number) value = number;
+    }
+  }
+  const read = value instanceof Uint8Array ? textOf(value) : value;
+  return { name: name === null ? null : textOf(name), alias, value: isNull ? null : read };
 }
+
+const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes);

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import {
   encodePayload,
   type MetricModel,
+  readPayload,
   type Sample,
 } from "../../../../src/northbound/mqtt/sparkplug/payload.ts";
 import { PayloadSchema } from "../../../../src/wire/sparkplug/payload_pb.js";
@@ -96,4 +97,51 @@ test("data have the alias alone, and are in the order of their times", () => {
     [null, 7, 1, 0, true],
     [null, 7, 2, AT_MS, false],
   ]);
+});
+
+test("no metric of a birth is of later than the birth", () => {
+  const late = [sample("Int32", 1, { atMs: AT_MS + 5 })];
+  expect(decoded(late)?.metrics[0]?.atMs).toBe(AT_MS);
+  expect(decoded(late, false)?.metrics[0]?.atMs).toBe(AT_MS + 5);
+});
+
+/** A field of any length. */
+function field(number: number, content: Buffer): Buffer {
+  const key = number * 8 + 2;
+  const rest: number[] = [];
+  for (let length = content.length; ; length = Math.floor(length / 128)) {
+    rest.push(length < 128 ? length : (length % 128) + 128);
+    if (length < 128) break;
+  }
+  return Buffer.concat([Buffer.from(key < 128 ? [key] : [(key % 128) + 128, 1]), Buffer.from(rest), content]);
+}
+
+const named = (...more: readonly Buffer[]) =>
+  readPayload(field(2, Buffer.concat([field(1, Buffer.from("Commands/Request")), ...more])));
+
+test("what a command has besides name, alias and value is passed over", () => {
+  const text = field(15, Buffer.from("text"));
+  const expected = [{ name: "Commands/Request", alias: 5, value: "text" }];
+  const nothing = Buffer.alloc(0);
+  for (const other of [nothing, field(9, text), field(17, text), field(18, field(2, text)), field(16, text)])
+    expect(named(Buffer.from([0x10, 5]), other, text)).toEqual(expected);
+  expect(named(text, Buffer.from([0x38, 1]))).toMatchObject([{ value: null }]);
+  for (const cut of [[0x10], [0x7a, 200, 1], [0x0b]]) expect(named(Buffer.from(cut))).toBeNull();
+});
+
+test("many properties, rows or templates of a command cost no more than its bytes", () => {
+  const size = 256 * 1024;
+  const many = (tag: number) =>
+    Buffer.from(
+      Array(size / 2)
+        .fill([tag, 0])
+        .flat(),
+    );
+  const millis = (content: Buffer) => {
+    const beganMs = performance.now();
+    for (let time = 0; time < 5; time += 1) expect(named(content)).toHaveLength(1);
+    return performance.now() - beganMs;
+  };
+  const plain = millis(field(15, Buffer.alloc(size, 0x61)));
+  for (const number of [9, 17, 18]) expect(millis(field(number, many(0x12)))).toBeLessThan(50 * plain + 50);
 });
