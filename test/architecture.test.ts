@@ -101,6 +101,7 @@ const usersOfWallTimes: Readonly<Record<string, string>> = {
   "platform/crash/crash-watch.ts": "reports of runs before have a wall time alone",
   "platform/recorder/segments.ts": "recordings of runs before have a wall time alone",
   "northbound/mqtt/commands.ts": "when a message came in, which is a moment",
+  "northbound/mqtt/sparkplug/connection.ts": "sees that it was set back",
   "northbound/mqtt/sparkplug/primary-host.ts": "the wall clock of another machine",
   "northbound/web/floor/robot-facts.ts": "the monotonic time of a message that came just now",
   "northbound/web/floor/floor-json.ts": "a lease of a run before has a wall time alone",

@@ -75,12 +75,6 @@ export function createReplies(clock: Clock, log: Log, bounds = BOUNDS): Replies 
     log.warn(fields, "a reply was dropped, and more may be");
   };
 
-  /** A reply that is too large for the broker, without its response: the outcome must not be lost. */
-  function withoutResponse(outcome: Outcome): Outcome {
-    const prefix = outcome.message === "" ? "" : `${outcome.message}; `;
-    return { ...outcome, message: `${prefix}${NO_RESPONSE}`, responseJson: null, evidence: null };
-  }
-
   function publish(connection: MqttClient, { to, outcome }: Reply): void {
     const { topic } = to;
     if (topic === null) return;
@@ -95,7 +89,7 @@ export function createReplies(clock: Clock, log: Log, bounds = BOUNDS): Replies 
         return;
       }
       const isTooLarge = error instanceof PacketTooLarge && outcome.responseJson !== null;
-      if (isTooLarge) publish(connection, { to, outcome: withoutResponse(outcome) });
+      if (isTooLarge) publish(connection, { to, outcome: withoutResponse(outcome, NO_RESPONSE) });
       else if (error) drop(to, error.message);
       else counts.replies += 1;
       if (connection !== client) return;
@@ -146,4 +140,10 @@ export function createReplies(clock: Clock, log: Log, bounds = BOUNDS): Replies 
     problem: () => (dropping.isRecurring() ? `replies to commands are dropped: ${reason}` : null),
     figures: () => ({ ...counts, repliesWaiting: waiting.length }),
   };
+}
+
+/** A reply that is too large, without its response: the outcome must not be lost. */
+export function withoutResponse(outcome: Outcome, why: string): Outcome {
+  const prefix = outcome.message === "" ? "" : `${outcome.message}; `;
+  return { ...outcome, message: `${prefix}${why}`, responseJson: null, evidence: null };
 }

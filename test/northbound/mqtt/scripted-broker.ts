@@ -11,6 +11,9 @@ export interface ScriptedBroker {
   say(packets: readonly Packet[]): void;
   /** What the gateway has sent. */
   readonly received: Packet[];
+  /** Reads nothing more, as over a connection that is too slow. */
+  stall(): void;
+  resume(): void;
 }
 
 /**
@@ -44,5 +47,9 @@ export function createScriptedBroker(
     if (packet.subscriptions.some(({ topic }) => topic.includes("/command/"))) onSubscribed();
   });
   far.on("data", (bytes: Buffer) => read.parse(bytes));
-  return { open: () => near, subscribed, say, received };
+  return {
+    ...{ open: () => near, subscribed, say, received },
+    stall: () => void far.pause(),
+    resume: () => void far.resume(),
+  };
 }

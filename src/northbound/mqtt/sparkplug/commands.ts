@@ -3,11 +3,15 @@ import { refusal } from "../../../domain/outcome.ts";
 import { replyJson } from "../../../models/reply.ts";
 import { type ReadMessage, readCommandMessage } from "../commands.ts";
 import { MESSAGE_LIMIT_BYTES } from "../message.ts";
+import { withoutResponse } from "../replies.ts";
 
 /** Takes the commands that hosts write to `Commands/Request`. */
 export interface NodeCommands {
-  /** Resolves with the answer for `Commands/Answer`. Never rejects. */
-  submit(sender: string, request: string, isRetained: boolean): Promise<string>;
+  /**
+   * Resolves with the answer for `Commands/Answer`, without its response if it had more bytes than
+   * `longest`. Never rejects.
+   */
+  submit(sender: string, request: string, isRetained: boolean, longest: number): Promise<string>;
 }
 
 export interface NodeCommandsParts {
@@ -19,6 +23,7 @@ export interface NodeCommandsParts {
 }
 
 const OFF = "mqtt.sparkplug.commands is false: this gateway takes no commands from Sparkplug";
+const TOO_LONG = "the response is left out: it is longer than an answer over Sparkplug may be";
 const expiryAdvice = "give expires_in_ms or expires_at";
 
 export function createNodeCommands({
@@ -27,7 +32,7 @@ export function createNodeCommands({
   commander,
 }: NodeCommandsParts): NodeCommands {
   return {
-    async submit(sender, request, isRetained) {
+    async submit(sender, request, isRetained, longest) {
       // A longer one is refused by its length, and needs no more of it.
       const bytes = Buffer.from(request.slice(0, MESSAGE_LIMIT_BYTES + 1));
       const read = readCommandMessage(bytes, ["operation"]);
@@ -36,7 +41,9 @@ export function createNodeCommands({
       const source = { protocol: "mqtt", name: sender } as const;
       const received = { source, requestId: id, retained: isRetained };
       const outcome = await commander.submit({ ...envelopeOf(read, requireExpiry), ...received }, null);
-      return replyJson(id, outcome);
+      const text = replyJson(id, outcome);
+      if (Buffer.byteLength(text) <= longest || outcome.responseJson === null) return text;
+      return replyJson(id, withoutResponse(outcome, TOO_LONG));
     },
   };
 }

@@ -1,17 +1,19 @@
 import type { Connection } from "../../../contracts/link.ts";
-import { type Cancel, type Clock, every } from "../../../platform/clock.ts";
+import { type Clock, every } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
 import { onAbort } from "../../../platform/on-abort.ts";
 import { type Loss, subscribe } from "../client/client.ts";
 import type { LimitedClient } from "../client/limited-client.ts";
 import { watchLoss } from "../connection.ts";
 import type { NodeCommands } from "./commands.ts";
+import { endSession } from "./death.ts";
 import type { DuplicateNode } from "./duplicate-node.ts";
 import { REBIRTH } from "./node.ts";
 import { type ReadMetric, readPayload } from "./payload.ts";
 import type { Plant } from "./plant.ts";
 import type { HostOnConnection } from "./primary-host.ts";
-import { createSession, endSession, type SparkplugCounts, type SparkplugSession } from "./session.ts";
+import { createRebirths, type Rebirths } from "./rebirths.ts";
+import { createSession, type SparkplugCounts, type SparkplugSession } from "./session.ts";
 import type { SparkplugTopics } from "./topics.ts";
 
 /** A client that the broker has accepted. */
@@ -38,6 +40,12 @@ export interface NodeConnectionParts {
 
 const TICK_MS = 1_000;
 const HEALTH_MS = 10_000;
+/** Nothing that is read here is as large. A broker of MQTT 3.1.1 delivers larger messages too. */
+const LONGEST_PAYLOAD = 320 * 1024;
+/** A birth repeats the newest answer, and not every broker takes more. */
+const LONGEST_ANSWER = 64 * 1024;
+/** What else a birth of the node has, and its topic, need less. */
+const ROOM_FOR_REST = 4 * 1024;
 
 /**
  * Takes over an accepted client: subscribes, and waits for the primary host. The node is born with the last
@@ -64,14 +72,19 @@ export async function openNodeConnection(
       plant.node.setRebirthsMerged(counts.rebirthsMerged);
     };
     const rebirths = createRebirths(clock, rebirthIn(session, turns, loss), noteMerged);
-    const answer = (text: string) =>
+    const longest = Math.max(0, Math.min(LONGEST_ANSWER, client.limits.maximumPacketSize - ROOM_FOR_REST));
+    plant.node.limitAnswer(longest);
+    const answer = (text: string): void => {
       turns
         .run(async () => {
+          // The birth comes behind this turn, and would have the last one of several answers alone.
+          if (session.isBirthDue()) return answer(text);
           plant.node.setAnswer(text);
           session.sayNode();
         })
         .catch(loss.report);
-    client.on("message", createReceiver(parts, session, rebirths, answer));
+    };
+    client.on("message", createReceiver(parts, session, rebirths, { longest, publish: answer }));
     await subscribeAll(client, topics, log);
     await host?.online(loss, brokers, clock);
     plant.node.setBdSeq(bdSeq);
@@ -106,23 +119,27 @@ function createReceiver(
   { topics, plant, commands, host, duplicates }: NodeConnectionParts,
   session: SparkplugSession,
   rebirths: Rebirths,
-  answer: (text: string) => void,
+  answers: { readonly longest: number; readonly publish: (text: string) => void },
 ): (topic: string, payload: Buffer, packet: { readonly retain: boolean }) => void {
   function take(metric: ReadMetric, sender: string, isRetained: boolean): void {
     if (metric.name === REBIRTH) {
       // Kept by the broker, it would come with every connection.
       if (metric.value === true && !isRetained) rebirths.request();
     } else if (plant.node.isRequest(metric))
-      void commands.submit(sender, String(metric.value ?? ""), isRetained).then(answer);
+      void commands
+        .submit(sender, String(metric.value ?? ""), isRetained, answers.longest)
+        .then(answers.publish);
   }
 
   return (topic, payload, { retain }) => {
+    if (payload.length > LONGEST_PAYLOAD) return;
     switch (topic) {
       case topics.state:
         host?.receive(payload);
         break;
       case topics.node("NBIRTH"):
-        duplicates.receiveBirth(payload);
+        // No gateway retains a birth: what a broker has kept shows nobody.
+        if (!retain) duplicates.receiveBirth(payload);
         break;
       case topics.node("NDEATH"):
         // The last will of an earlier connection, or the death of another gateway: hosts must not believe it.
@@ -139,11 +156,14 @@ function createReceiver(
   };
 }
 
-/** Stops data at once, and is born again when the message under way has left. */
-function rebirthIn(session: SparkplugSession, turns: Turns, loss: Loss): () => void {
+/**
+ * Stops data at once, and is born again when the message under way has left. Resolves when all births have
+ * left, or the connection is lost.
+ */
+function rebirthIn(session: SparkplugSession, turns: Turns, loss: Loss): () => Promise<void> {
   return () => {
     session.stopData();
-    turns
+    return turns
       .run(async () => {
         await session.birth();
         await session.flush();
@@ -166,6 +186,8 @@ function serve({ plant, clock, loss, end, session, turns, rebirths }: Served): C
   onAbort(life.signal, rebirths.end);
   every(clock, TICK_MS, life.signal, () => {
     plant.tick();
+    // Set back, it would date data before the birth.
+    if (session.isBorn() && clock.nowMs() < session.bornAtMs()) rebirths.request();
     if (session.isBorn()) turns.run(() => session.flush()).catch(loss.report);
   });
   every(clock, HEALTH_MS, life.signal, plant.node.lookAtHealth);
@@ -206,50 +228,6 @@ function createTurns(): Turns {
       const done = last.then(task);
       last = done.catch(() => {});
       return done;
-    },
-  };
-}
-
-/** The births that hosts ask for. */
-interface Rebirths {
-  /** A host has asked, or must be told again: now, or when the last rebirth is long enough ago. */
-  request(): void;
-  /** The connection has ended. */
-  end(): void;
-}
-
-/** Hosts that ask more often get one birth for all of it. */
-const PACE_MS = 10_000;
-
-/**
- * @param rebirth stops data at once, and begins the birth
- * @param onMerged one more request waits for a later birth, or with others for one
- */
-function createRebirths(
-  clock: Pick<Clock, "monotonicMs" | "after">,
-  rebirth: () => void,
-  onMerged: () => void,
-): Rebirths {
-  let lastMs: number | null = null;
-  let cancel: Cancel | null = null;
-
-  function begin(): void {
-    cancel = null;
-    lastMs = clock.monotonicMs();
-    rebirth();
-  }
-
-  return {
-    request() {
-      if (cancel !== null) return onMerged();
-      const waitMs = lastMs === null ? 0 : lastMs + PACE_MS - clock.monotonicMs();
-      if (waitMs <= 0) return begin();
-      onMerged();
-      cancel = clock.after(waitMs, begin);
-    },
-    end() {
-      cancel?.();
-      cancel = null;
     },
   };
 }

@@ -14,12 +14,13 @@ import { type Leadership, whileLeading } from "../leadership.ts";
 import { brokerName, brokersOf, type MqttOptions } from "../options.ts";
 import { createNodeCommands } from "./commands.ts";
 import { openNodeConnection } from "./connection.ts";
+import { deathPayload } from "./death.ts";
 import { createDuplicateNode } from "./duplicate-node.ts";
 import type { GatewayFacts } from "./node.ts";
 import { type SparkplugOptions, sparkplugClientId } from "./options.ts";
 import { createPlant } from "./plant.ts";
 import { createPrimaryHost } from "./primary-host.ts";
-import { deathPayload, noCounts } from "./session.ts";
+import { noCounts } from "./session.ts";
 import { createSparkplugTopics } from "./topics.ts";
 
 export interface SparkplugLinkParts {

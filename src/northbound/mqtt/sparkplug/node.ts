@@ -27,6 +27,8 @@ export interface NodeDevice {
   isRequest(metric: ReadMetric): boolean;
   /** The answer to a request: the next data have it. */
   setAnswer(text: string): void;
+  /** An answer of more bytes, to a request of an earlier connection, is shown no more. */
+  limitAnswer(bytes: number): void;
   /** Shows the link as it is now: call it about once a second. */
   lookAtLink(): void;
   /** Shows link and health as they are now. */
@@ -87,6 +89,9 @@ export function createNodeDevice(facts: GatewayFacts, parts: DeviceParts): NodeD
     isRequest: ({ name, alias }) =>
       name === requestMetric.name || (alias !== null && alias === request.alias),
     setAnswer: (text) => device.publish(answer, text, clock.nowMs()),
+    limitAnswer(bytes) {
+      if (Buffer.byteLength(String(answer.value)) > bytes) device.set(answer, "", "good", clock.nowMs());
+    },
     lookAtLink: showLink,
     lookAtHealth() {
       const found = Object.values(facts.health());

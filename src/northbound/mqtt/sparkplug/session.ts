@@ -1,6 +1,6 @@
 import type { Clock } from "../../../platform/clock.ts";
 import { createTimeSlices } from "../../../platform/loop-time.ts";
-import { type Loss, within } from "../client/client.ts";
+import type { Loss } from "../client/client.ts";
 import type { LimitedClient } from "../client/limited-client.ts";
 import type { Device } from "./device.ts";
 import { encodePayload, type PayloadParts, type Sample } from "./payload.ts";
@@ -36,8 +36,12 @@ export function noCounts(): SparkplugCounts {
 export interface SparkplugSession {
   /** Whether the node was born on this connection. */
   isBorn(): boolean;
+  /** When the node was born last on this connection, by the wall clock. */
+  bornAtMs(): number;
   /** No more data before the next birth, which has all values. */
   stopData(): void;
+  /** Whether data wait for a birth that was asked for. */
+  isBirthDue(): boolean;
   /** NBIRTH, and the births of all devices that are alive. */
   birth(): Promise<void>;
   /** Births, deaths and data of what has changed. */
@@ -72,17 +76,19 @@ export function createSession({
   const { node } = plant;
   /** The devices that are born, each with the topic of its data. */
   const born = new Map<Device, string>();
-  let held: Past[] = [];
+  const held = createHeld();
   let isBorn = false;
   let isBirthDue = false;
   let isOver = false;
+  let bornAtMs = 0;
   let seq = 0;
   const settling = createSettling(plant, clock);
 
   function publish(topic: string, parts: Pick<PayloadParts, "samples" | "isBirth">): Buffer {
-    const payload = encodePayload({ atMs: clock.nowMs(), seq, ...parts });
-    seq = (seq + 1) % SEQUENCE_NUMBERS;
+    // The clock may be set back: no message is older than the birth.
+    const payload = encodePayload({ atMs: Math.max(bornAtMs, clock.nowMs()), seq, ...parts });
     client.publishData(topic, payload);
+    seq = (seq + 1) % SEQUENCE_NUMBERS;
     return payload;
   }
 
@@ -128,17 +134,13 @@ export function createSession({
     publish(topics.device("DDATA", device.id), { samples, isBirth: false });
   }
 
-  async function publishHeld(): Promise<void> {
-    const due = held.filter(({ device }) => born.has(device));
-    held = held.filter(({ device }) => !born.has(device));
-    await each(due, publishPast);
-  }
-
   const each = <T>(all: Iterable<T>, act: (one: T) => void) =>
     inSlices(client, loss, all, act, () => isBirthDue || isOver);
 
   return {
     isBorn: () => isBorn && !isOver,
+    bornAtMs: () => bornAtMs,
+    isBirthDue: () => isBirthDue && !isOver,
     end() {
       isOver = true;
     },
@@ -155,6 +157,7 @@ export function createSession({
       for (const device of born.keys()) if (!alive.has(device)) bury(device);
       born.clear();
       seq = 0;
+      bornAtMs = clock.nowMs();
       onBirth(publish(topics.node("NBIRTH"), { samples: node.device.birth(), isBirth: true }));
       isBorn = true;
       await each([...alive], bear);
@@ -167,14 +170,31 @@ export function createSession({
       if (!settling.isOver()) return plant.touchAgain(touched);
       sayNode();
       await each(touched.keys(), sayChanged);
-      if (held.length > 0) await publishHeld();
+      const due = held.take(born);
+      if (due.length > 0) await each(due, publishPast);
     },
     sayNode,
     history(device, samples) {
       if (samples.length === 0) return;
       if (born.has(device) && !isBirthDue && settling.isOver()) return publishPast({ device, samples });
-      held.push({ device, samples });
+      held.keep({ device, samples });
+    },
+  };
+}
+
+/** What waits for the births of its devices. */
+function createHeld() {
+  let held: Past[] = [];
+  return {
+    keep(past: Past): void {
+      held.push(past);
       if (held.length > MOST_HELD) held.shift();
+    },
+    /** What waits no more, for its device is born. */
+    take(born: ReadonlyMap<Device, unknown>): readonly Past[] {
+      const due = held.filter(({ device }) => born.has(device));
+      if (due.length > 0) held = held.filter(({ device }) => !born.has(device));
+      return due;
     },
   };
 }
@@ -238,39 +258,3 @@ function createSettling(plant: Plant, clock: Pick<Clock, "monotonicMs">) {
     },
   };
 }
-
-/** The death of the node: it has no sequence number, and the number of the connection by name. */
-export function deathPayload(bdSeq: number, atMs: number): Buffer {
-  const sample: Sample = {
-    model: { name: "bdSeq", type: "Int64" },
-    ...{ alias: null, value: bdSeq, quality: "good", atMs },
-  };
-  return encodePayload({ atMs, seq: null, samples: [sample], isBirth: false });
-}
-
-const DEATH_MS = 2_000;
-
-/** Ends the connection with exactly one death: with MQTT 5 the broker publishes the last will. */
-export async function endSession(
-  client: LimitedClient,
-  topics: SparkplugTopics,
-  death: Buffer,
-  protocolVersion: 4 | 5,
-  clock: Clock,
-): Promise<void> {
-  if (protocolVersion === 4) {
-    const published = new Promise<void>((resolve, reject) => {
-      client.publish(topics.node("NDEATH"), death, { qos: 1, retain: false }, (error) =>
-        error ? reject(error) : resolve(),
-      );
-    });
-    // Otherwise the broker publishes the last will, which says the same.
-    if (!(await within(clock, DEATH_MS, published))) return void client.end(true);
-  }
-  const options = protocolVersion === 5 ? { reasonCode: DISCONNECT_WITH_WILL } : {};
-  const ended = new Promise<void>((resolve) => client.end(false, options, () => resolve()));
-  if (!(await within(clock, DEATH_MS, ended))) client.stream.destroy();
-}
-
-/** MQTT 5, Disconnect: with Will Message. */
-const DISCONNECT_WITH_WILL = 0x04;

@@ -79,6 +79,19 @@ describe.skipIf(!haveMosquitto).each([4, 5] as const)("MQTT %s", (protocolVersio
     await expect.poll(() => told).toHaveLength(1);
   });
 
+  test("a birth that the broker has retained is no other gateway", async () => {
+    const mosquitto = await startMosquitto();
+    cleanups.push(() => mosquitto.stop());
+    const host = await openHost(mosquitto.url);
+    cleanups.push(() => host.client.endAsync(true));
+    await host.client.publishAsync("spBv1.0/plant/NBIRTH/fleet", command([]), { qos: 1, retain: true });
+    const { told } = keepConnected(mosquitto.url, protocolVersion);
+    await host.on("DBIRTH", "r1");
+    await host.askRebirth();
+    await host.receive(() => host.seen.filter(({ type }) => type === "DBIRTH").length === 2);
+    expect(told).toEqual([]);
+  });
+
   test("a broker that is restarted again and again is no other gateway", async () => {
     const port = await freePorts(1);
     const folder = await mkdtemp(join(tmpdir(), "fleetgate-mosquitto-"));
