@@ -3,7 +3,6 @@
 //     plant.mjs mission ROBOT ID   sends the robot to Station A by MQTT, prints the reply
 //     plant.mjs slot ROBOT         sends it by writing its slot, prints ticket, status and outcome
 import { connectAsync } from "mqtt";
-import { AttributeIds, MessageSecurityMode, OPCUAClient, SecurityPolicy } from "node-opcua";
 
 const BASE = "fleetgate/plant1/clients/boot";
 
@@ -23,6 +22,8 @@ async function mission(robotId, id) {
 }
 
 async function slot(robotId) {
+  // Not at the top: a mission by MQTT would load all of it for nothing.
+  const { AttributeIds, MessageSecurityMode, OPCUAClient, SecurityPolicy } = await import("node-opcua");
   const client = OPCUAClient.create({
     securityMode: MessageSecurityMode.None,
     securityPolicy: SecurityPolicy.None,
