@@ -83,17 +83,20 @@ test("fleetgate reload prints what is in use now, or each problem, and its exit 
   });
   await write(battery(30));
   expect(JSON.parse((await cli("--json")).out)).toMatchObject({ applied: ["log.level"], refused: [] });
-  const audit = readFileSync(join(folder, "data", "audit", "audit.jsonl"), "utf8");
-  const records = audit
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const reloads = () =>
+    readFileSync(join(folder, "data", "audit", "audit.jsonl"), "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ event }) => event === "reload");
   const user = expect.stringMatching(/^cli:/);
-  expect(records.filter(({ event }) => event === "reload")).toEqual(
-    ["succeeded", "succeeded", "refused", "refused", "succeeded"].map((outcome) =>
-      expect.objectContaining({ outcome, by: [user] }),
-    ),
-  );
+  await expect
+    .poll(reloads)
+    .toEqual(
+      ["succeeded", "succeeded", "refused", "refused", "succeeded"].map((outcome) =>
+        expect.objectContaining({ outcome, by: [user] }),
+      ),
+    );
 });
 
 /** What the log says of reloads so far, without when, for whom and of which hash. */

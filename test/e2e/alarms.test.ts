@@ -75,11 +75,13 @@ test("an alarm stands for whoever comes late, and is acknowledged from MQTT and 
   harness.simulator().control.happen({ kind: "battery", robotId: ROBOT, percent: 90 });
   await harness.plc.shows(`Robots.${ROBOT}.Alarms.Count`, 0);
   expect(await late(`robots/${ROBOT}/alarms`)).toMatchObject({ count: 0 });
-  const audit = (await harness.audit()).filter(({ event }) => event === "alarm");
-  expect(audit.map(({ alarm, protocol }) => [alarm, protocol])).toEqual([
-    ["acknowledged", "mqtt"],
-    ["acknowledged", "opcua"],
-  ]);
+  const audited = async () => (await harness.audit()).filter(({ event }) => event === "alarm");
+  await expect
+    .poll(async () => (await audited()).map(({ alarm, protocol }) => [alarm, protocol]))
+    .toEqual([
+      ["acknowledged", "mqtt"],
+      ["acknowledged", "opcua"],
+    ]);
 });
 
 test("a robot out of service has no alarms, and takes commands", async () => {

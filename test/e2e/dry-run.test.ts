@@ -80,8 +80,10 @@ test("a dry run checks all, sends nothing, and says so", async () => {
   await harness.plc.write([`Robots.${ROBOT}.Hold`, { dataType: "Boolean", value: false }]);
   await harness.plc.shows(`Robots.${ROBOT}.Held`, false);
   expect(sentCount()).toBe(before);
-  const audited = (await harness.audit()).filter(({ user }) => user === "trainee");
-  expect(audited.map(({ outcome }) => outcome)).toEqual(["refused", "refused"]);
+  const audited = async () => (await harness.audit()).filter(({ user }) => user === "trainee");
+  await expect
+    .poll(async () => (await audited()).map(({ outcome }) => outcome))
+    .toEqual(["refused", "refused"]);
   // Another user's commands through the same slot go out.
   expect(await send(harness.plc, slot, "1;Station A")).toEqual([SUCCEEDED, 0, "navigate to Station A", ""]);
   expect(sentCount()).toBe(before + 1);

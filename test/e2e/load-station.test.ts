@@ -97,10 +97,11 @@ test("without the permit nothing starts towards the station; with it, a loss pau
   const cancel = { robotId: ROBOT, missionCommand: { missionId, command: "COMMAND_CANCEL" } };
   expect(await send("UpdateMission", cancel)).toMatchObject({ outcome: "succeeded" });
 
-  const own = (await harness.audit()).filter(({ request_id }) => String(request_id).includes(".permit"));
-  expect(own.map(({ operation, on_behalf_of }) => [operation, on_behalf_of])).toEqual(
-    new Array(2).fill(["UpdateMission", { station: "dock", protocol: "opcua", user: "anonymous" }]),
-  );
+  const own = async () =>
+    (await harness.audit()).filter(({ request_id }) => String(request_id).includes(".permit"));
+  await expect
+    .poll(async () => (await own()).map(({ operation, on_behalf_of }) => [operation, on_behalf_of]))
+    .toEqual(new Array(2).fill(["UpdateMission", { station: "dock", protocol: "opcua", user: "anonymous" }]));
 });
 
 /** Waits until a list shows this; only scalars are compared as they change. */

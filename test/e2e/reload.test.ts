@@ -214,7 +214,9 @@ describe("what a reload shows", () => {
       outcome: "succeeded",
       applied: ["alarms.battery.low"],
     };
-    expect((await audit()).at(-1)).toMatchObject({ ...record, hash_before: hash, hash: after.hash });
+    await expect
+      .poll(async () => (await audit()).at(-1))
+      .toMatchObject({ ...record, hash_before: hash, hash: after.hash });
     expect(JSON.stringify(await audit())).not.toContain("secret of");
   });
 
