@@ -126,7 +126,9 @@ export function createFanOut(parts: FanOutParts): FanOut {
       schedule();
     },
     attachSink(name, sink, limits) {
-      const feed = createFeed(name, limits, parts);
+      // It shows its slice at once: a longer one would make the turn longer.
+      const perTurn = Math.min(limits.perTurn, TURN_LENGTH);
+      const feed = createFeed(name, { ...limits, perTurn }, parts);
       add(name, createSinkSubscriber(name, sink, recorded(name, feed, published), log));
       return () => void subscribers.delete(name);
     },

@@ -266,3 +266,14 @@ it("a flood starves no northbound, and a turn hands over little more than its sh
   expect(differences(plant)).toEqual([]);
   await Promise.all(links.map((link) => link.end()));
 });
+
+it("a sink with room for more gets no slice longer than a turn", async () => {
+  const state = createFakeState();
+  const fanOut = createFanOut({ state, clock: createManualClock(), log: silentLog });
+  const lengths: number[] = [];
+  const write = ({ events }: Batch) => void lengths.push(events.length);
+  fanOut.attachSink("opcua", { write }, { ...limits, perTurn: 500 });
+  fanOut.offer({ changes: [], events: Array.from({ length: 500 }, (_, index) => alarmEvent(`a${index}`, "r1")) });
+  for (let turns = 0; turns < 10; turns += 1) await turn();
+  expect(lengths).toEqual(Array(5).fill(TURN_LENGTH));
+});
