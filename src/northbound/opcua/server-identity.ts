@@ -12,6 +12,7 @@ import { followRole } from "../../models/cluster.ts";
 import { urlHost } from "../../platform/url-host.ts";
 import type { GatewayFacts } from "./gateway-tags.ts";
 import { MOST_CONTINUATION_POINTS } from "./node-opcua/browse.ts";
+import { MOST_HISTORIES } from "./node-opcua/large-requests.ts";
 import { locales } from "./node-opcua/locales.ts";
 import { Tag, timesAt } from "./node-opcua/tag.ts";
 import type { OpcUaLimits, OpcUaOptions } from "./options.ts";
@@ -77,8 +78,8 @@ export function describeServer(
         maxNodesPerRegisterNodes: 10_000,
         maxNodesPerTranslateBrowsePathsToNodeIds: 10_000,
         maxNodesPerMethodCall: 1_000,
-        // Long reads of history are answered in time slices: a limit of 0 is not shown.
-        maxNodesPerHistoryReadData: 0,
+        maxNodesPerHistoryReadData: MOST_HISTORIES,
+        // A limit of 0 is not shown.
         maxNodesPerHistoryReadEvents: 0,
       },
     },

@@ -38,6 +38,7 @@ import {
   WriteResponse,
 } from "node-opcua";
 import { describe, expect, it } from "vitest";
+import { MOST_HISTORIES } from "../../../src/northbound/opcua/node-opcua/large-requests.ts";
 import { watchLoop } from "../../support/loop-probe.ts";
 import {
   type Answer,
@@ -139,11 +140,12 @@ describe("a request for 10,000", () => {
         new HistoryReadRequest({
           ...header(),
           historyReadDetails: new ReadRawModifiedDetails({ startTime: new Date(1), endTime: new Date(2) }),
-          nodesToRead: items((index) => ({ nodeId: tag(index) })),
+          nodesToRead: items((index) => ({ nodeId: tag(index) }), MOST_HISTORIES),
           timestampsToReturn: TimestampsToReturn.Both,
         }),
       (answer) => statuses(answer.read(new HistoryReadResponse()).results),
       "GoodNoData",
+      MOST_HISTORIES,
     ],
     [
       "HistoryRead of whole histories",

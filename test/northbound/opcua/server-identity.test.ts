@@ -86,6 +86,10 @@ it("publishes the limits that hold", async () => {
   const limits = [
     ["MaxNodesPerRead", VariableIds.Server_ServerCapabilities_OperationLimits_MaxNodesPerRead],
     ["MaxNodesPerWrite", VariableIds.Server_ServerCapabilities_OperationLimits_MaxNodesPerWrite],
+    [
+      "MaxNodesPerHistoryReadData",
+      VariableIds.Server_ServerCapabilities_OperationLimits_MaxNodesPerHistoryReadData,
+    ],
     ["MaxNodesPerMethodCall", VariableIds.Server_ServerCapabilities_OperationLimits_MaxNodesPerMethodCall],
   ] as const;
   for (const [name, id] of limits) {
@@ -111,6 +115,8 @@ async function tooMany(name: string, count: number): Promise<unknown> {
   const nodeId = "ns=2;s=Gateway.Version";
   const attributeId = AttributeIds.Value;
   if (name === "MaxNodesPerRead") return plc.session.read(Array(count).fill({ nodeId, attributeId }));
+  if (name === "MaxNodesPerHistoryReadData")
+    return plc.session.readHistoryValue(Array(count).fill({ nodeId }), new Date(1), new Date(2));
   if (name === "MaxNodesPerWrite")
     return plc.session.write(
       Array(count).fill({ nodeId, attributeId, value: { value: { dataType: DataType.Int32, value: 0 } } }),

@@ -23,15 +23,23 @@ interface ListService {
   readonly list: string;
   /** How many items are done in one time slice. */
   readonly slice: number;
+  /** The limit of its list, if it is not that of most services. */
+  readonly most?: number;
   readonly hasDiagnostics?: boolean;
   /** It works item by item in time slices itself, and must get all of them at once. */
   readonly isWhole?: boolean;
 }
 
+/**
+ * The limit of nodes in one HistoryRead. Requests of its connection wait for it, also those by which a client
+ * checks its connection once a second: a client that waits longer hangs up.
+ */
+export const MOST_HISTORIES = 1_000;
+
 /** By node-opcua's name of its handler. Browse is in browse.ts; Call waits for outcomes. */
 const services: Readonly<Record<string, ListService>> = {
   _on_ReadRequest: { list: "nodesToRead", slice: 100 },
-  _on_HistoryReadRequest: { list: "nodesToRead", slice: 2 },
+  _on_HistoryReadRequest: { list: "nodesToRead", slice: 2, most: MOST_HISTORIES },
   _on_WriteRequest: { list: "nodesToWrite", slice: 100, isWhole: true },
   _on_CallRequest: { list: "methodsToCall", slice: Number.POSITIVE_INFINITY },
   _on_CreateMonitoredItemsRequest: { list: "itemsToCreate", slice: 50 },
@@ -113,7 +121,7 @@ export function takeLargeRequests(server: OPCUAServer, robots: MissingRobots, sl
     Reflect.set(server, name, (message: Message, channel: Channel): unknown => {
       const { length } = listOf(message.request, service.list);
       // If there are too many, node-opcua refuses the request.
-      if (length > service.slice && length <= most) {
+      if (length > service.slice && length <= (service.most ?? most)) {
         return slices.run(channel, (pause) => handleInSlices(handle, service, message, channel, pause));
       }
       if (missingOf(message.request, robots).size < 2) return handle(message, channel);
