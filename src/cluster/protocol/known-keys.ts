@@ -40,6 +40,8 @@ export function createKnownKeys(mirror: Mirror): KnownKeys {
     },
     isWrittenAfter: (key, revision) => (written.get(key)?.revision ?? 0) > revision,
     note(puts, revision) {
+      // The watch may be faster than the answer to the write: nothing would forget these keys later.
+      if (revision <= mirror.revision()) return;
       for (const { key, value } of puts) {
         written.set(key, { value, modified: value === null ? 0 : revision, revision });
       }
