@@ -28,9 +28,24 @@ export function createAcceptance({
   runner,
   conclusion,
 }: AcceptanceParts): Execution["begin"] {
+  /** The queues of stops that came while the service was asked for the robot of each of these starts. */
+  const asking = new Map<Job, Set<string>>();
+
   async function admit(job: Job, accepted: AcceptedCommand): Promise<Outcome | null> {
-    const refused = await checks.assign(job, accepted);
+    const { effect } = job.request;
+    const startsBefore = effect === "stops" ? [...asking.values()] : [];
+    const stopped = new Set<string>();
+    if (effect === "moves") asking.set(job, stopped);
+    let refused: Outcome | null;
+    try {
+      refused = await checks.assign(job, accepted);
+    } finally {
+      asking.delete(job);
+    }
     if (refused !== null) return refused;
+    for (const queues of startsBefore) queues.add(job.queue);
+    if (stopped.has(job.queue))
+      return refusal("CANCELED_BY_STOP", "a stop of its robot came before it was known which robot that is");
     armExpiry(job);
     runner.submit(job);
     return null;

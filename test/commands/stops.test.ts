@@ -235,3 +235,32 @@ it("a stop that comes after its expiry has time to leave", async () => {
   await harness.send("Halt", { robot: "AMR01" }, { startByMs: harness.clock.nowMs() - 5_000 });
   expect(harness.call(0).leaveWithinMs).toBe(2_000);
 });
+
+describe("a stop that comes while the service is asked for the robot of a start", () => {
+  const answer = (number: number): CallEnding => ({
+    kind: "ok",
+    responseJson: JSON.stringify({ number }),
+    missionId: null,
+  });
+
+  it("cancels that start", async () => {
+    const harness = await createHarness();
+    await harness.see(presence("AMR01", 7));
+    const start = await harness.send("Confirm", { chain: 5 });
+    await harness.send("Halt", { robot: "AMR01" });
+    await harness.call(0).answer(answer(7));
+    expect(harness.calls.map(({ operation }) => operation)).toEqual(["FindChain", "Halt"]);
+    expect(start.outcome).toMatchObject({ outcome: "refused", code: "CANCELED_BY_STOP" });
+  });
+
+  it("cancels no start of another robot, and none that came after it", async () => {
+    const harness = await createHarness();
+    await harness.see(presence("AMR01", 7), presence("AMR02", 8));
+    // In one turn.
+    void harness.send("Halt", { robot: "AMR01" });
+    await harness.send("Confirm", { chain: 5 });
+    await harness.send("Halt", { robot: "AMR02" });
+    await harness.call(0).answer(answer(7));
+    expect(harness.calls.map(({ operation }) => operation)).toEqual(["FindChain", "Halt", "Halt", "Confirm"]);
+  });
+});
