@@ -88,11 +88,11 @@ export function openDurableJournal(
 
   async function write(record: JournalRecord): Promise<void> {
     const changes = [tables.commands.put(record.id, packRecord(record, time.totalMs()))];
-    const number = numberOf(record.id);
-    if (number !== undefined) changes.push(tables.order.put(orderKey(number), record.id));
     // `find` returns it at once; lmdb returns a record only when it is committed.
     pending.set(record.id, record);
     try {
+      const number = numberOf(record.id);
+      if (number !== undefined) changes.push(tables.order.put(orderKey(number), record.id));
       if (loss !== null && !isStop(record)) throw new StoreFailed(loss);
       await store.write(changes, isStop(record));
       unkept.delete(record.id);
