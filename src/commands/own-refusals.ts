@@ -11,9 +11,14 @@ export function onTrial(): Outcome {
   return refusal("SHUTTING_DOWN", "the gateway is being upgraded; it was not sent");
 }
 
-/** This member does not lead, so it sends nothing that moves or changes. */
+/**
+ * This member does not lead, so it sends nothing that moves or changes. The leader may have the same command in
+ * hand without a record: under a new id it could be done twice.
+ */
 export function standingBy(): Outcome {
-  return refusal("STANDBY", "this member of the cluster stands by; it was not sent");
+  const message =
+    "this member of the cluster stands by, and has not sent it: ask the one that leads with the same id";
+  return refusal("STANDBY", message, false);
 }
 
 /** Another member leads before it was sent: it was accepted, and will not be sent by that one. */
