@@ -12,8 +12,8 @@ export function onTrial(): Outcome {
 }
 
 /**
- * This member does not lead, so it sends nothing that moves or changes. The leader may have the same command in
- * hand without a record: under a new id it could be done twice.
+ * This member does not lead, so it sends nothing that moves or changes. The leader may have the same command
+ * in hand without a record: under a new id it could be done twice.
  */
 export function standingBy(): Outcome {
   const message =

@@ -175,7 +175,8 @@ export const gatewayErrors = {
   STANDBY: {
     id: 1028,
     class: "operator_mistake",
-    advice: "This member has not sent it, and the one that leads may have it: send it there with the same id.",
+    advice:
+      "This member has not sent it, and the one that leads may have it: send it there with the same id.",
   },
   INTERNAL_FAULT: { id: 1099, class: "our_bug", advice: "Report it, with the gateway's log." },
 } as const satisfies Record<string, { id: number; class: ErrorClass; advice: string }>;

@@ -27,12 +27,15 @@ function emptyMirror() {
 it.each([
   ["before the change comes by the watch", ["note", "remove"]],
   ["after it", ["remove", "note"]],
-] as const)("a key is forgotten when the mirror knows it: the answer to the write comes %s", (_what, order) => {
-  const { mirror, remove } = emptyMirror();
-  const keys = createKnownKeys(mirror);
-  for (const step of order) {
-    if (step === "note") keys.note([{ key: "table/a/1", value: null }], 7);
-    else remove("table/a/1", 7);
-  }
-  expect(keys.range("table/a/")).toEqual([]);
-});
+] as const)(
+  "a key is forgotten when the mirror knows it: the answer to the write comes %s",
+  (_what, order) => {
+    const { mirror, remove } = emptyMirror();
+    const keys = createKnownKeys(mirror);
+    for (const step of order) {
+      if (step === "note") keys.note([{ key: "table/a/1", value: null }], 7);
+      else remove("table/a/1", 7);
+    }
+    expect(keys.range("table/a/")).toEqual([]);
+  },
+);

@@ -45,6 +45,7 @@ it("STANDBY: is not safe to repeat under a new id, for the member that leads may
   expect(leader.calls).toHaveLength(1);
   expect(told.outcome).toMatchObject({
     ...{ outcome: "refused", code: "STANDBY", retrySafe: false },
-    message: "this member of the cluster stands by, and has not sent it: ask the one that leads with the same id",
+    message:
+      "this member of the cluster stands by, and has not sent it: ask the one that leads with the same id",
   });
 });

@@ -273,7 +273,10 @@ it("a sink with room for more gets no slice longer than a turn", async () => {
   const lengths: number[] = [];
   const write = ({ events }: Batch) => void lengths.push(events.length);
   fanOut.attachSink("opcua", { write }, { ...limits, perTurn: 500 });
-  fanOut.offer({ changes: [], events: Array.from({ length: 500 }, (_, index) => alarmEvent(`a${index}`, "r1")) });
+  fanOut.offer({
+    changes: [],
+    events: Array.from({ length: 500 }, (_, index) => alarmEvent(`a${index}`, "r1")),
+  });
   for (let turns = 0; turns < 10; turns += 1) await turn();
   expect(lengths).toEqual(Array(5).fill(TURN_LENGTH));
 });
