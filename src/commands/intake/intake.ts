@@ -61,7 +61,7 @@ export function createIntake(parts: IntakeParts): Intake {
     const id = commandId({ source, requestId });
     const isClosed = execution.isClosed();
     const read = readOnce(parts, envelope);
-    const known = hasId && !isClosed ? find(id, isStop(read)) : null;
+    const known = hasId && !isClosed ? find(parts, id, isStop(read)) : null;
     const opened: Opened = { envelope, requestId, id, read, known };
     if (isClosed) return hasId ? unreadable() : refuse(opened, shuttingDown());
     const overRate = isStop(read) ? null : rateLimits.take(source);
@@ -75,17 +75,6 @@ export function createIntake(parts: IntakeParts): Intake {
     const { unanswerable = null } = envelope;
     if (unanswerable !== null && known === null) return refuse(opened, refusal("MALFORMED", unanswerable));
     return known === null ? begin(opened, read, onStage) : repeat(opened, read, known, onStage);
-  }
-
-  /** If the journal cannot be read, a stop goes all the same: a second one does no harm. */
-  function find(id: string, isStop: boolean): KnownCommand | null {
-    try {
-      return execution.find(id);
-    } catch (error) {
-      if (!isStop) throw error;
-      log.error({ err: error, command: id }, "the journal cannot be read: a stop goes without it");
-      return null;
-    }
   }
 
   /** A known command, which is not sent again: how its repetition was sent does not matter. */
@@ -151,6 +140,17 @@ export function createIntake(parts: IntakeParts): Intake {
       rateLimited: rateLimits.count(),
     }),
   };
+}
+
+/** If the journal cannot be read, a stop goes all the same: a second one does no harm. */
+function find({ execution, log }: IntakeParts, id: string, isStop: boolean): KnownCommand | null {
+  try {
+    return execution.find(id);
+  } catch (error) {
+    if (!isStop) throw error;
+    log.error({ err: error, command: id }, "the journal cannot be read: a stop goes without it");
+    return null;
+  }
 }
 
 /** Checks a command that is not to be sent: a dry run. */
