@@ -1,11 +1,10 @@
-import { fences } from "../cluster/protocol/unled.ts";
+import { cannotRead, fences, whyNotReady } from "../cluster/protocol/unled.ts";
 import type { EtcdSight } from "../cluster/store/etcd-health.ts";
 import { differingSections } from "../config/settings.ts";
 import type { StateAlarm } from "../contracts/alarms.ts";
 import type { ClusterView, MemberFacts, OtherMember, Takeover } from "../contracts/cluster.ts";
 import { type AlarmCode, ofGateway } from "../domain/alarm.ts";
 import type { AlarmCondition } from "../domain/alarm-instance.ts";
-import { cannotRead, whyNotReady } from "../domain/member-readiness.ts";
 
 /** What a member knows of its cluster beyond its own place in it. */
 export interface ClusterSight {

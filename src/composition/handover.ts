@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { whyNotReady } from "../cluster/protocol/unled.ts";
 import type { AuditSink } from "../commands/audit/audit.ts";
 import type { HandoverSteps } from "../commands/handover.ts";
 import type {
@@ -13,7 +14,6 @@ import type {
   Takeover,
 } from "../contracts/cluster.ts";
 import { holderName } from "../domain/hold.ts";
-import { whyNotReady } from "../domain/member-readiness.ts";
 import { type Clock, every, sleep } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 

@@ -1,5 +1,4 @@
 import type { FenceState, OtherMember } from "../../contracts/cluster.ts";
-import { cannotRead } from "../../domain/member-readiness.ts";
 import type { Member } from "./member.ts";
 import { journalMove } from "./move.ts";
 import { decode, LEADER_KEY, type LeaderRecord } from "./records.ts";
@@ -47,4 +46,16 @@ export function fences(
       problem === null ? `${name} fences ${of} before it leads` : `${name} could not fence ${of}: ${problem}`;
     return [{ hasFailed: problem !== null, text }];
   });
+}
+
+/** What keeps a member of a cluster from leading, as the end of a sentence. */
+export function cannotRead(key: string): string {
+  return `cannot read the record ${key} of etcd`;
+}
+
+/**
+ * Why a member that is there could not lead. `unreadable`: the key of a record that it cannot read, if any.
+ */
+export function whyNotReady(unreadable: string | null | undefined): string {
+  return unreadable == null ? "has no session to the fleet service" : cannotRead(unreadable);
 }
