@@ -262,12 +262,9 @@ describe("the import table", () => {
   });
 
   it("lets only the demo join gateway and simulator", () => {
-    const joined = written
-      .filter((source) =>
-        source.imports.some((found) => reaches(source.path, found.specifier, "composition")),
-      )
-      .filter((source) => source.imports.some((found) => reaches(source.path, found.specifier, "simulator")))
-      .map((source) => source.path);
+    const uses = ({ path, imports }: Source, module: string) =>
+      imports.some(({ specifier }) => reaches(path, specifier, module));
+    const joined = pathsWhere((source) => uses(source, "composition") && uses(source, "simulator"));
     expect(joined.filter((path) => path !== "cli/demo.ts")).toEqual([]);
   });
 });
