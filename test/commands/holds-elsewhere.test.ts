@@ -120,3 +120,19 @@ it("a hold lasts that is begun on the standby before the leader has written that
   await answer();
   expect(writes.map(({ isHeld }) => isHeld)).toEqual([true, true]);
 });
+
+it("a hold lasts that is begun on the standby before the leader lifts it late, while its own write waits", async () => {
+  const { rig, writes, state, answer, elsewhere } = await newMember(true);
+  await hold(rig, "AMR01");
+  await answer();
+  await hold(rig, "AMR01", false);
+  elsewhere({ robotId: "AMR01", owner: plc, sinceMs: 5 }, true);
+  await answer(refused);
+  // A second lift within a second is late.
+  await hold(rig, "AMR01", false);
+  elsewhere({ robotId: "AMR01", owner: plc, sinceMs: 5, againMs: 6 }, true);
+  await answer();
+  await rig.clock.settle(2_000);
+  expect(writes.map(({ isHeld }) => isHeld)).toEqual([true, false, true]);
+  expect(state()).toMatchObject({ isHeld: true, isStored: true });
+});

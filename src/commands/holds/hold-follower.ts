@@ -49,21 +49,16 @@ export function createHoldFollower({
     else effects.changed(hold.robotId);
   }
 
-  /** Its user has begun it again, so it is not lifted later. */
-  function renew(known: StoredHold, hold: StoredHold): void {
-    if (isSameHold(known, hold)) return;
-    lateLifts.delete(known);
-    registry.add(hold);
-  }
-
   return (hold, isHeld) => {
+    const known = registry.find(hold.robotId, holderName(hold.owner));
+    // Its user has begun it again, so it is not lifted later, whatever is still being written here.
+    if (isHeld && known !== undefined && !isSameHold(known, hold)) lateLifts.delete(known);
     if (!store.isWritten(hold)) {
       if (isHeld) store.begunElsewhere(hold);
       else store.liftedElsewhere(hold);
       return;
     }
-    const known = registry.find(hold.robotId, holderName(hold.owner));
-    if (isHeld && known !== undefined) renew(known, hold);
+    if (isHeld && known !== undefined) registry.add(hold);
     else if (isHeld) begin(hold);
     else if (known !== undefined) lift(known);
   };

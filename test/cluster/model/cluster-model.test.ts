@@ -10,6 +10,7 @@ const FIRST_SEED = process.env.CLUSTER_SEED === undefined ? null : Number(proces
 const DEFECT_RUNS = 10_000;
 /** Runs that found a defect once. */
 const FOUND = [63_007, 74_159];
+const FOUND_HOLDS = [3_763];
 const TIMEOUT_MS = 240_000 + 30 * RUNS;
 
 async function search({ violation, soonFrom = 1, ...parts }: Defect): Promise<void> {
@@ -45,6 +46,11 @@ describe("two members, with what networks, clocks and processes do to them", () 
   it.each(FOUND)("break none in the run of seed %i", async (seed) => {
     const found = await runMany(soundParts, 1, seed);
     expect(found === null ? null : await explain(soundParts, found)).toBeNull();
+  });
+
+  it.each(FOUND_HOLDS)("break none in the run of seed %i, with holds", async (seed) => {
+    const found = await runMany(soundParts, 1, seed, undefined, holdMoves);
+    expect(found === null ? null : await explain(soundParts, found, holdMoves)).toBeNull();
   });
 
   it.each(defects)("do so with $name", search, TIMEOUT_MS);

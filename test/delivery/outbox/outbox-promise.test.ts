@@ -40,7 +40,7 @@ async function play(steps: readonly Step[], maxEvents: number) {
   let queued: number[] = [];
   const received: Array<{ readonly robot: string; readonly number: number }> = [];
   const drops = new Map<string, number>();
-  /** Drops of this run that the store knows. A power cut may take the others: their events were on no disk. */
+  /** Drops of this run that the store knows. A power cut may take others: their events were on no disk. */
   let storedDrops = 0;
   let forgottenDrops = 0;
   /** What lost connections of this run were given: they may still say that it has arrived. */
