@@ -1,7 +1,18 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -9,10 +20,20 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { parse, stringify } from "yaml";
 import { sbomProblems } from "../../packaging/check-sbom.mjs";
 import { versionOf } from "../../packaging/version.mjs";
-import { startOnArm64 } from "./arm64.ts";
-import { type Booted, boot, bootPrograms, layForUpgrades, run } from "./debian-root.ts";
+import { layArm64, startOnArm64 } from "./arm64.ts";
+import {
+  ansible,
+  type Booted,
+  boot,
+  bootPrograms,
+  layDebian,
+  layForKills,
+  layForUpgrades,
+  makeNextVersions,
+  ownRelease,
+  run,
+} from "./debian-root.ts";
 import { type Image, innermostOf, lineOf, makeImage } from "./image.ts";
-import { debOf, makeMaterials, materialsOf, placesIn, tarballOf } from "./materials.ts";
 
 vi.setConfig({ testTimeout: 10 * 60_000, hookTimeout: 40 * 60_000 });
 
@@ -26,11 +47,45 @@ if (process.env.CI && reasons.length > 0) throw new Error(`CI must boot the pack
 const mayBoot = process.env.CI !== undefined && reasons.length === 0;
 if (!mayBoot) process.stderr.write("the package is not made and booted here: CI=true does it\n");
 
-/** `.ci/run` makes the materials in this folder while other tests run. */
-const early = process.env.PACKAGE_MATERIALS;
-const work = early ?? mkdtempSync(join(tmpdir(), "fleetgate-boot-"));
-const { root, upgradesRoot, killsRoot, trixie, arm64, unpacked } = placesIn(work);
+const work = mkdtempSync(join(tmpdir(), "fleetgate-boot-"));
+const root = join(work, "root");
+const upgradesRoot = join(work, "upgrades");
+const killsRoot = join(work, "kills");
+const trixie = join(work, "trixie");
+const unpacked = join(work, "next");
 afterAll(() => rmSync(work, { recursive: true, force: true }));
+
+/** Makes the packages of the checkout in `folder`. @returns their paths */
+async function pack(folder: string, name: string, before = "", arch = "amd64"): Promise<readonly string[]> {
+  const out = join(work, name);
+  const program = `cd ${folder} && ${before} exec ${process.execPath} packaging/package.mjs --arch ${arch} --out ${out}`;
+  await run("sh", ["-c", program], { env: { ...process.env, SOURCE_DATE_EPOCH: "1700000000" } });
+  return readdirSync(out)
+    .sort()
+    .map((file) => join(out, file));
+}
+
+/** Builds and packs the same commit in another folder, and under another umask. */
+async function packElsewhere(): Promise<readonly string[]> {
+  // Beside this one, since hard links stay on one file system.
+  const folder = mkdtempSync(join(process.cwd(), "../fleetgate-again-"));
+  try {
+    await run("git", ["clone", "--quiet", "--shared", ".", folder]);
+    await linkTo(folder, "node_modules", (name) => name !== ".cache");
+    await linkTo(folder, "node_modules/.cache/packages", (name) => !name.startsWith("fetch-"));
+    return await pack(folder, "again", `umask 077 && ${process.execPath} scripts/build.mjs &&`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Hard links of what a folder has. What another build is downloading may vanish meanwhile. */
+async function linkTo(target: string, folder: string, isWanted: (name: string) => boolean): Promise<void> {
+  mkdirSync(join(target, folder), { recursive: true });
+  const names = existsSync(folder) ? readdirSync(folder).filter(isWanted) : [];
+  const paths = names.map((name) => join(folder, name));
+  if (paths.length > 0) await run("cp", ["-al", ...paths, join(target, folder)]);
+}
 
 const hashOf = (path: string) => createHash("sha256").update(readFileSync(path)).digest("hex");
 
@@ -74,8 +129,7 @@ const nowhere = {
 };
 
 describe.runIf(mayBoot)("the package", () => {
-  let made: readonly string[] = [];
-  let again: readonly string[] = [];
+  let [made, again]: readonly (readonly string[])[] = [];
   let deb = "";
   let booted: Booted;
   let upgraded: Booted;
@@ -84,16 +138,34 @@ describe.runIf(mayBoot)("the package", () => {
   let lintianSaid = "";
   let image: Image;
   let saidOnArm64 = "";
+  const arm64 = join(work, "arm64");
   let forArm: readonly string[] = [];
+  const debForArm = () => forArm.find((path) => path.endsWith(".deb")) ?? "";
   let version = "";
   beforeAll(async () => {
     version = versionOf(".").version;
-    const materials = await (early === undefined ? makeMaterials(work) : materialsOf(early));
-    ({ made, again, forArm } = materials);
-    deb = debOf(made);
-    // On the smallest Debian, before the packages are in it: it is copied several times.
-    image = await makeImage(join(work, "image"), trixie, tarballOf(made), version);
-    layForUpgrades(trixie, materials.versions, stepsOnTrixie);
+    [made, again, forArm] = await Promise.all([
+      pack(".", "made"),
+      packElsewhere(),
+      pack(".", "made-for-arm", "", "arm64"),
+      layDebian(root, ownRelease(), ansible),
+      layDebian(trixie, "trixie"),
+      layArm64(arm64),
+    ]);
+    deb = made?.find((path) => path.endsWith(".deb")) ?? "";
+    for (const copy of [upgradesRoot, killsRoot]) await run("cp", ["-a", root, copy]);
+    for (const path of made ?? []) copyFileSync(path, join(root, "boot-test", basename(path)));
+    const tarball = made?.find((path) => path.endsWith(".tar.gz")) ?? "";
+    const [next, its] = await Promise.all([
+      makeNextVersions(deb, unpacked, work),
+      // On the smallest of them: it is copied several times.
+      makeImage(join(work, "image"), trixie, tarball, version),
+    ]);
+    image = its;
+    const versions = [deb, ...next];
+    layForUpgrades(upgradesRoot, versions, null);
+    layForUpgrades(trixie, versions, stepsOnTrixie);
+    layForKills(killsRoot, deb);
     const onArm64 = join(work, "on-arm64");
     mkdirSync(onArm64);
     // The upgrades measure how long nobody answers, so they do not run beside each other.
@@ -106,7 +178,7 @@ describe.runIf(mayBoot)("the package", () => {
       upgradedInTurn,
       boot(killsRoot),
       lintian(deb),
-      startOnArm64(onArm64, arm64, debOf(forArm)).catch(String),
+      startOnArm64(onArm64, arm64, debForArm()).catch(String),
     ]);
     const all = Object.entries({
       installed: booted,
@@ -119,14 +191,14 @@ describe.runIf(mayBoot)("the package", () => {
   afterAll(() => image?.remove());
 
   test("two builds in two folders are the same, byte by byte", () => {
-    expect(made.map((path) => basename(path))).toEqual([
+    expect(made?.map((path) => basename(path))).toEqual([
       "SHA256SUMS",
       `fleetgate-${version}-linux-amd64.cdx.json`,
       `fleetgate-${version}-linux-amd64.openvex.json`,
       `fleetgate-${version}-linux-amd64.tar.gz`,
       `fleetgate_${version}_amd64.deb`,
     ]);
-    expect(again.map(hashOf)).toEqual(made.map(hashOf));
+    expect(again?.map(hashOf)).toEqual(made?.map(hashOf));
   });
 
   test("lintian finds no error, and each override is used", () => {
@@ -143,7 +215,7 @@ describe.runIf(mayBoot)("the package", () => {
   });
 
   test("it says what it contains, by BSI TR-03183-2 and with every licence", () => {
-    const tree = join(unpacked, "usr/lib/fleetgate");
+    const tree = join(work, "next/usr/lib/fleetgate");
     const sbom: { readonly components: readonly { readonly name: string }[] } = JSON.parse(
       readFileSync(join(tree, "sbom.cdx.json"), "utf8"),
     );
@@ -155,7 +227,7 @@ describe.runIf(mayBoot)("the package", () => {
   });
 
   test("the package for ARM is small too, and starts", () => {
-    expect(statSync(debOf(forArm)).size).toBeLessThan(MOST_DEB_BYTES);
+    expect(statSync(debForArm()).size).toBeLessThan(MOST_DEB_BYTES);
     expect(saidOnArm64).toMatch(/"msg":"ready"/);
   });
 
