@@ -6,8 +6,10 @@ export interface DeviceMetric extends Sample {
   value: MetricValue | null;
   quality: MetricQuality;
   atMs: number;
-  /** It has changed since it was published. */
+  /** It has changed since it was published. It may be as it was then. */
   isDirty: boolean;
+  /** As it was published last; undefined: never, or it is published whatever it is. */
+  said: { readonly value: MetricValue | null; readonly quality: MetricQuality } | undefined;
 }
 
 /** Gives each metric a number of its own, over the whole node. */
@@ -32,11 +34,10 @@ export interface Device {
   publish(metric: DeviceMetric, value: MetricValue, atMs: number): void;
   /** All metrics; they count as published. */
   birth(): readonly Sample[];
-  /** Those that have changed since; they count as published. */
+  /** Those that differ from what was published; they count as published. */
   takeChanged(): readonly Sample[];
   /** Whether it has a metric that no birth has had. */
   hasNew(): boolean;
-  hasChanged(): boolean;
 }
 
 /** What all devices of a node share. */
@@ -70,6 +71,7 @@ export function createDevice(id: string, { takeAlias, clock, onChange }: DeviceP
         quality: "bad",
         atMs: clock.nowMs(),
         isDirty: false,
+        said: undefined,
       };
       metrics.push(metric);
       if (!isNew) onChange(device);
@@ -90,22 +92,33 @@ export function createDevice(id: string, { takeAlias, clock, onChange }: DeviceP
       metric.value = value;
       metric.quality = "good";
       metric.atMs = atMs;
+      metric.said = undefined;
       change(metric);
     },
     birth() {
       isNew = false;
-      for (const metric of changed) metric.isDirty = false;
       changed = [];
+      for (const metric of metrics) say(metric);
       return metrics;
     },
     takeChanged() {
-      const taken = changed;
+      const taken = changed.filter(differs);
+      for (const metric of changed) say(metric);
       changed = [];
-      for (const metric of taken) metric.isDirty = false;
       return taken;
     },
     hasNew: () => isNew,
-    hasChanged: () => changed.length > 0,
   };
   return device;
+}
+
+function say(metric: DeviceMetric): void {
+  const { value, quality } = metric;
+  metric.isDirty = false;
+  metric.said = { value, quality };
+}
+
+/** A value may have changed, and changed back, before it was published. */
+function differs({ value, quality, said }: DeviceMetric): boolean {
+  return said === undefined || said.value !== value || said.quality !== quality;
 }

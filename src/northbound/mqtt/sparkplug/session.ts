@@ -118,15 +118,18 @@ export function createSession({
 
   function sayChanged(device: Device): void {
     const topic = born.get(device);
-    if (topic === undefined || !device.hasChanged()) return;
+    if (topic !== undefined) publishData(topic, device);
+  }
+
+  function publishData(topic: string, device: Device): void {
+    const samples = device.takeChanged();
+    if (samples.length === 0) return;
     counts.data += 1;
-    publish(topic, { samples: device.takeChanged(), isBirth: false });
+    publish(topic, { samples, isBirth: false });
   }
 
   function sayNode(): void {
-    if (isBirthDue || isOver || !node.device.hasChanged()) return;
-    counts.data += 1;
-    publish(topics.node("NDATA"), { samples: node.device.takeChanged(), isBirth: false });
+    if (!isBirthDue && !isOver) publishData(topics.node("NDATA"), node.device);
   }
 
   function publishPast({ device, samples }: Past): void {

@@ -178,6 +178,17 @@ describe("births", () => {
     expect(data.metrics[0]?.alias).not.toBeNull();
   });
 
+  test("a value that has changed back before it was published is no data", async () => {
+    const connection = await connect();
+    await write(connection, robotChange("r1"), batteryChange("r1", 70));
+    await host.on("DBIRTH", "r1");
+    await write(connection, batteryChange("r1", 71), batteryChange("r1", 70));
+    await write(connection, batteryChange("r1", 72));
+    await host.on("DDATA", "r1");
+    expect(host.seen.map(({ type }) => type)).toEqual(["NBIRTH", "DBIRTH", "DDATA"]);
+    expect(host.values("r1").get("Battery/ChargePercent")).toMatchObject({ value: 72 });
+  });
+
   test("the sequence goes from 255 on to 0", async () => {
     const connection = await connect();
     await write(connection, robotChange("r1"));
