@@ -136,3 +136,18 @@ it("a hold lasts that is begun on the standby before the leader lifts it late, w
   expect(writes.map(({ isHeld }) => isHeld)).toEqual([true, false, true]);
   expect(state()).toMatchObject({ isHeld: true, isStored: true });
 });
+
+it("a late lift is undone by its user, also after the record of the hold has come back", async () => {
+  const { rig, writes, state, answer, elsewhere } = await newMember(true);
+  for (const isHeld of [true, false, true]) {
+    await hold(rig, "AMR01", isHeld);
+    await answer();
+  }
+  await hold(rig, "AMR01", false);
+  const own = writes.at(-1)?.hold ?? expect.fail("nothing was written");
+  elsewhere({ ...own }, true);
+  await hold(rig, "AMR01");
+  await rig.clock.settle(2_000);
+  expect(writes.map(({ isHeld }) => isHeld)).toEqual([true, false, true]);
+  expect(state()).toMatchObject({ isHeld: true, isStored: true });
+});

@@ -51,15 +51,16 @@ export function createHoldFollower({
 
   return (hold, isHeld) => {
     const known = registry.find(hold.robotId, holderName(hold.owner));
-    // Its user has begun it again, so it is not lifted later, whatever is still being written here.
-    if (isHeld && known !== undefined && !isSameHold(known, hold)) lateLifts.delete(known);
+    const isBegunAgain = isHeld && known !== undefined && !isSameHold(known, hold);
+    // So it is not lifted later, whatever is still being written here.
+    if (isBegunAgain) lateLifts.delete(known);
     if (!store.isWritten(hold)) {
       if (isHeld) store.begunElsewhere(hold);
       else store.liftedElsewhere(hold);
       return;
     }
-    if (isHeld && known !== undefined) registry.add(hold);
-    else if (isHeld) begin(hold);
-    else if (known !== undefined) lift(known);
+    if (isBegunAgain) registry.add(hold);
+    else if (isHeld && known === undefined) begin(hold);
+    else if (!isHeld && known !== undefined) lift(known);
   };
 }
