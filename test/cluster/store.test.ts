@@ -67,19 +67,19 @@ describe.skipIf(!hasEtcd)("a store in etcd", () => {
       const parts = [part(keys.slice(from, from + 100).map((key) => put(key)))];
       await storeOf(client, "/pages/").commit({ guard: [], parts });
     }
-    const asked: string[] = [];
+    const asked: (number | undefined)[] = [];
     // Every second one gets none.
     const slow: EtcdClient = {
       ...client,
       range(query) {
-        asked.push(query.from === undefined ? "first" : "later");
+        asked.push(query.limit);
         const isLost = asked.length % 2 === 0;
         return isLost ? Promise.resolve({ kind: "failed", fault: noAnswer }) : client.range(query);
       },
     };
     const read = await storeOf(slow, "/pages/").read("");
     expect(read?.entries.map(({ key }) => key)).toEqual(keys);
-    expect(asked).toEqual(["first", "later", "later", "later", "later"]);
+    expect(asked).toEqual([500, 1_000, 500, 1_000, 500]);
     const compacted = { ...noAnswer, code: "COMPACTED" };
     const gone: EtcdClient = {
       ...client,
@@ -89,6 +89,27 @@ describe.skipIf(!hasEtcd)("a store in etcd", () => {
           : Promise.resolve({ kind: "failed", fault: compacted }),
     };
     expect(await storeOf(gone, "/pages/").read("")).toBeNull();
+  });
+
+  it("reads a long journal in few pages, and no longer ones than a large one", async () => {
+    const limitsOf = async (prefix: string, count: number, value: string) => {
+      const limits: (number | undefined)[] = [];
+      const watched: EtcdClient = {
+        ...client,
+        range(query) {
+          limits.push(query.limit);
+          return client.range(query);
+        },
+      };
+      for (let from = 0; from < count; from += 100) {
+        const puts = Array.from({ length: 100 }, (_, n) => put(String(from + n).padStart(4, "0"), value));
+        await storeOf(client, prefix).commit({ guard: [], parts: [part(puts)] });
+      }
+      expect((await storeOf(watched, prefix).read(""))?.entries.length).toBe(count);
+      return limits;
+    };
+    expect(await limitsOf("/long/", 3_600, "1")).toEqual([500, 1_000, 2_000, 4_000]);
+    expect(await limitsOf("/large/", 1_600, "x".repeat(6_000))).toEqual([500, 500, 500, 500]);
   });
 
   it("fails what etcd refuses", async () => {

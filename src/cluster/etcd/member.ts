@@ -77,6 +77,8 @@ const channelOptions = {
   "grpc.keepalive_time_ms": KEEPALIVE_MS,
   "grpc.keepalive_timeout_ms": 5_000,
   "grpc.max_receive_message_length": 64 * 1024 * 1024,
+  // Bytes that etcd may send ahead. With the usual 64 KiB a long page waits for this process again and again.
+  "grpc-node.flow_control_window": 4 * 1024 * 1024,
 };
 
 export function createMember(endpoint: string, credentials: ChannelCredentials, clock: Clock): EtcdMember {

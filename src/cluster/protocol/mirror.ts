@@ -101,7 +101,8 @@ export function createMirror({ store, clock, retryMs, disk }: MirrorParts): Mirr
     if (read === null) return retry();
     const known = clusterId === null ? disk.before : { clusterId, revision };
     if (known !== null && lacks(read, known)) lose(read, known);
-    if (isAhead) return retry();
+    // It never leads again, and an operator confirms the loss while no gateway runs.
+    if (isAhead) return;
     const changes = entries.changesTo(read.entries);
     await inSlices(changes, ([key, entry]) => set(key, entry, read.revision));
     // Together: what was seen is noted of both.

@@ -25,6 +25,14 @@ export interface EtcdStoreParts {
 /** How often a page is asked for: a busy machine must not begin a long journal again and again. */
 const PAGE_TRIES = 10;
 const PAGE_PAUSE_MS = 200;
+/**
+ * Entries of the first page. For each page etcd 3.4 collects all keys behind it, too, so a long journal needs
+ * few pages: each has twice as many entries as the one before, until one is large. One that gets no answer is
+ * halved, and those behind it grow slowly.
+ */
+const FIRST_PAGE = 500;
+const LEAST_PAGE = 50;
+const LARGE_BYTES = 2_000_000;
 
 /**
  * etcd as a gateway's store (docs/internals/decisions.md, An answer of another store leaves a commit unsure).
@@ -85,29 +93,32 @@ export function createEtcdStore({ client, prefix, clock, log }: EtcdStoreParts):
     const asked = newest;
     const entries: StoreEntry[] = [];
     let first: Header | null = null;
+    let limit = FIRST_PAGE;
+    let tries = 1;
+    let hasFailed = false;
     for (let query: RangeQuery | null = { keys: { prefix: prefix + keys } }; query !== null; ) {
-      const outcome = await readPage(query);
-      if (outcome.kind !== "done") return null;
-      first ??= outcome.header;
-      if (outcome.header.clusterId !== first.clusterId) return null;
-      entries.push(...outcome.value.entries.map(mapping.entry));
-      query = outcome.value.next;
+      const outcome: ReadOutcome<Page> = await client.range({ ...query, limit });
+      if (outcome.kind === "done") {
+        first ??= outcome.header;
+        if (outcome.header.clusterId !== first.clusterId) return null;
+        for (const entry of outcome.value.entries) entries.push(mapping.entry(entry));
+        query = outcome.value.next;
+        tries = 1;
+        if (bytesOf(outcome.value) < LARGE_BYTES) limit += hasFailed ? FIRST_PAGE : limit;
+      } else {
+        note(outcome.fault);
+        // All pages are of the revision of the first: a later one is asked for again.
+        const isLast = first === null || tries === PAGE_TRIES;
+        if (isLast || outcome.fault.code === "COMPACTED") return null;
+        hasFailed = true;
+        tries += 1;
+        limit = Math.max(LEAST_PAGE, limit >> 1);
+        await new Promise<void>((resolve) => clock.after(PAGE_PAUSE_MS, resolve));
+      }
     }
     if (first === null) return null;
     isStore(first, asked);
     return { clusterId: String(first.clusterId), revision: numberOf(first.revision), entries };
-  }
-
-  /** All pages are of the revision of the first: a later one that got no answer is asked again. */
-  async function readPage(query: RangeQuery): Promise<ReadOutcome<Page>> {
-    for (let tries = 1; ; tries += 1) {
-      const outcome = await client.range(query);
-      if (outcome.kind === "done") return outcome;
-      note(outcome.fault);
-      const isLast = query.from === undefined || tries === PAGE_TRIES;
-      if (isLast || outcome.fault.code === "COMPACTED") return outcome;
-      await new Promise<void>((resolve) => clock.after(PAGE_PAUSE_MS, resolve));
-    }
   }
 
   const watches = createWatches({ client, prefix, mapping, isCluster, note });
@@ -129,6 +140,10 @@ export function createEtcdStore({ client, prefix, clock, log }: EtcdStoreParts):
     },
     watch: watches.begin,
   };
+}
+
+function bytesOf({ entries }: Page): number {
+  return entries.reduce((bytes, { value }) => bytes + value.length, 0);
 }
 
 /**
