@@ -5,8 +5,7 @@ import type { ParsedRequest } from "../contracts/operation.ts";
 import type { DescribedOperation, OperationManual } from "../contracts/operation-manual.ts";
 import { type Role, roles, type Source } from "../domain/command.ts";
 import { type DeliveryLimits, type DetectionLimits, detectionLimits } from "../domain/detection.ts";
-import { listenerLines } from "./check-listeners.ts";
-import { sparkplugLines } from "./check-sparkplug.ts";
+import { listenerLines, sparkplugLines } from "./check-protocols.ts";
 import { effectsOf, factsOf, unknownEndings } from "./operation-facts.ts";
 import { some, wrapped } from "./readable.ts";
 

@@ -17,8 +17,14 @@ import { createFloor } from "./floor/floor.ts";
 import { createRobotWriter, createStationWriter } from "./floor/floor-json.ts";
 import { createChangeCollector, createRobotBoard } from "./floor/robot-board.ts";
 import { createAges } from "./floor/robot-facts.ts";
-import { addCommandListRoute, addOperationRoutes } from "./resources/commands.ts";
-import { addFloorSettingsRoutes, addMapRoutes, addRobotRoutes, addStationRoutes } from "./resources/floor.ts";
+import { addCommandListRoute, addLatencyRoute, addOperationRoutes } from "./resources/commands.ts";
+import {
+  addBatteryTrendRoute,
+  addFloorSettingsRoutes,
+  addMapRoutes,
+  addRobotRoutes,
+  addStationRoutes,
+} from "./resources/floor.ts";
 import {
   addAlarmRoutes,
   addConnectionRoutes,
@@ -26,7 +32,6 @@ import {
   addPauseRoute,
 } from "./resources/gateway.ts";
 import { addTagRoutes } from "./resources/tags.ts";
-import { addTrendRoutes } from "./resources/trends.ts";
 import type { SenderOf } from "./sender.ts";
 import type { ApiSettings, GatewayCondition, GatewayIdentity } from "./status-report.ts";
 import { createBodies } from "./stream/bodies.ts";
@@ -144,7 +149,8 @@ export function createFleetApi({
       addFloorSettingsRoutes(server, settings.floorOptions);
       addStationRoutes(server, floor, stationJson);
       addCommandListRoute(server, commandLog, clock);
-      addTrendRoutes(server, floor, trends);
+      addBatteryTrendRoute(server, floor, trends);
+      addLatencyRoute(server, trends);
       addAlarmRoutes(server, listedAlarms);
       addGatewayHealthRoutes(server, identity, condition, clock);
       addConnectionRoutes(server, condition, [...peers, ...readers], clock);

@@ -5,13 +5,15 @@ import type {
   OperationManual,
   RequestField,
 } from "../../../contracts/operation-manual.ts";
+import type { LatencyTrend } from "../../../contracts/trends.ts";
 import { isActName } from "../../../domain/acts.ts";
 import { sourceKey } from "../../../domain/command.ts";
 import { holderName } from "../../../domain/hold.ts";
 import { outcomeMeanings } from "../../../domain/outcome.ts";
-import { isoTime } from "../../../models/json-text.ts";
+import { isoTime, timeText } from "../../../models/json-text.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Command, RequestField as FieldJson, Operation } from "../api/command.ts";
+import type { LatencyTrend as LatencyJson } from "../api/trend.ts";
 import { sendProblem } from "../problem.ts";
 import {
   type Query,
@@ -62,6 +64,32 @@ function isWanted(query: Query, command: LoggedCommand): boolean {
 function sendLines(reply: FastifyReply, rows: readonly unknown[]): FastifyReply {
   const text = rows.map((row) => `${JSON.stringify(row)}\n`).join("");
   return reply.type("application/x-ndjson; charset=utf-8").send(text);
+}
+
+/** `GET /api/v1/command-latency`: hours, from memory. */
+export function addLatencyRoute(server: FastifyInstance, trends: LatencyTrend): void {
+  server.get("/api/v1/command-latency", async (_request, reply) => {
+    const { sinceMs, stepMs, firstAtMs, values } = trends.latency();
+    const body: LatencyJson = {
+      since: timeText(sinceMs),
+      step_ms: stepMs,
+      first_at: timeText(firstAtMs),
+      steps: values.map(
+        (step) =>
+          step && {
+            commands: step.commands,
+            unknown: step.unknown,
+            p50_ms: rounded(step.p50Ms),
+            p95_ms: rounded(step.p95Ms),
+          },
+      ),
+    };
+    return reply.send(body);
+  });
+}
+
+function rounded(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms * 10) / 10;
 }
 
 /** A command of the log as the API shows it. */

@@ -1,9 +1,11 @@
 import type { FastifyInstance } from "fastify";
+import type { BatteryTrends } from "../../../contracts/trends.ts";
 import type { FleetMap } from "../../../domain/fleet-map.ts";
 import { quoted } from "../../../domain/foreign-text.ts";
 import { unknownRobot } from "../../../domain/outcome.ts";
 import { timeText } from "../../../models/json-text.ts";
 import type { FloorSettings, FleetMap as MapJson, MapPoint, MapSummary } from "../api/floor.ts";
+import type { BatteryTrend } from "../api/trend.ts";
 import type { Floor } from "../floor/floor.ts";
 import type { RobotWriter, StationWriter } from "../floor/floor-json.ts";
 import type { RobotFacts } from "../floor/robot-facts.ts";
@@ -52,6 +54,29 @@ export function addRobotRoutes(
     if (facts === undefined) return sendProblem(reply, 404, unknownRobot(params.robot).message);
     return reply.send(robotWriter.whole(facts));
   });
+}
+
+/** `GET /api/v1/robots/{robot}/battery-trend`: hours, from memory. */
+export function addBatteryTrendRoute(
+  server: FastifyInstance,
+  floor: Pick<Floor, "robots">,
+  trends: BatteryTrends,
+): void {
+  server.get<{ Params: { robot: string } }>(
+    "/api/v1/robots/:robot/battery-trend",
+    async ({ params: { robot } }, reply) => {
+      if (!floor.robots().has(robot)) return sendProblem(reply, 404, unknownRobot(robot).message);
+      const { sinceMs, stepMs, firstAtMs, values } = trends.batteryOf(robot);
+      const body: BatteryTrend = {
+        robot_id: robot,
+        since: timeText(sinceMs),
+        step_ms: stepMs,
+        first_at: timeText(firstAtMs),
+        charge_percent: values.map((percent) => (percent === null ? null : Math.round(percent))),
+      };
+      return reply.send(body);
+    },
+  );
 }
 
 /** `GET /api/v1/maps` and `GET /api/v1/maps/{map}`: the points of the last answers of GetMap. */
