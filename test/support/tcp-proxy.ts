@@ -15,6 +15,8 @@ export interface TcpProxy {
   stall(what?: "everything" | "answers"): void;
   /** Bytes that were not forwarded, since the start. */
   withheld(): number;
+  /** Pieces that were forwarded to clients, since the start. */
+  answers(): number;
   /** What comes from now on is forwarded again. */
   resume(): void;
   /** Cuts every connection. */
@@ -33,6 +35,7 @@ export async function startTcpProxy(target: () => string): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let stalled: "nothing" | "everything" | "answers" = "nothing";
   let withheld = 0;
+  let answers = 0;
   let accepted = 0;
   // While it is unplugged, nobody else must be given its port.
   const port = await freePorts(1);
@@ -50,7 +53,10 @@ export async function startTcpProxy(target: () => string): Promise<TcpProxy> {
       from.on("data", (bytes) => {
         const isHeld = stalled === "everything" || (stalled === "answers" && to === client);
         if (isHeld) withheld += bytes.length;
-        else if (!to.destroyed) to.write(bytes);
+        else if (!to.destroyed) {
+          if (to === client) answers += 1;
+          to.write(bytes);
+        }
       });
       // The other side's end is told by `close`; its error has nobody else to hear it.
       from.on("error", () => {});
@@ -92,6 +98,7 @@ export async function startTcpProxy(target: () => string): Promise<TcpProxy> {
       stalled = what;
     },
     withheld: () => withheld,
+    answers: () => answers,
     resume() {
       stalled = "nothing";
     },

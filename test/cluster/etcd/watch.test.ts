@@ -113,8 +113,9 @@ describe.skipIf(!hasEtcd)("a watch", () => {
     await expect.poll(() => seen.connected.length).toBe(1);
     let last = 0n;
     for (let n = 0; n < 3; n += 1) last = done(await client.put("busy", bytes(String(n)))).header.revision;
-    // Two of etcd's intervals: only progress messages come, and a watch hands out none of them.
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    // Only progress messages come, one in each of etcd's intervals, and a watch hands out none of them.
+    const before = proxy.answers();
+    await expect.poll(() => proxy.answers()).toBeGreaterThan(before + 1);
     done(await client.compact(last));
     proxy.cut();
     await expect.poll(() => seen.connected.length).toBe(2);
