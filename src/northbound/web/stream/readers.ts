@@ -251,7 +251,8 @@ export function eventText(name: string, json: string, id?: string): string {
 
 /** The newest events as they were sent, each with a number, for readers that connect again. */
 interface EventRing {
-  push(text: string): void;
+  /** @param write gives the event's text: called once, and only if a reader gets the event */
+  push(write: () => string): void;
   /** The number of the oldest event that is kept, and of the next one. */
   first(): number;
   next(): number;
@@ -271,7 +272,7 @@ export interface Resumed {
 
 /** @param sessionId identifies the run: another run numbers from 1 again */
 export function createEventRing(sessionId: string, most: number): EventRing {
-  const texts = new Map<number, string>();
+  const texts = new Map<number, string | (() => string)>();
   let first = 1;
   let next = 1;
 
@@ -286,8 +287,8 @@ export function createEventRing(sessionId: string, most: number): EventRing {
   }
 
   return {
-    push(text) {
-      texts.set(next, text);
+    push(write) {
+      texts.set(next, write);
       next += 1;
       if (texts.size <= most) return;
       texts.delete(first);
@@ -295,7 +296,13 @@ export function createEventRing(sessionId: string, most: number): EventRing {
     },
     first: () => first,
     next: () => next,
-    at: (number) => texts.get(number),
+    at(number) {
+      const kept = texts.get(number);
+      if (typeof kept !== "function") return kept;
+      const text = kept();
+      texts.set(number, text);
+      return text;
+    },
     idOf: (number) => `${sessionId}.${number}`,
     resume,
   };

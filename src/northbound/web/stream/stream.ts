@@ -91,7 +91,7 @@ export function createStream({
   function flush(): void {
     readers.closeSlow();
     const news = floor.takeNews();
-    for (const event of news.events) ring.push(namedEventJson(event, sessionId));
+    for (const event of news.events) ring.push(() => namedEventJson(event, sessionId));
     const reached = [...commands.values()];
     commands.clear();
     if (readers.count === 0) return;
