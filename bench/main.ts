@@ -62,7 +62,7 @@ function alone(): Record<SectionName, Section> {
   return {
     messages: (run) => measureMessages(run, { ...messages, against: null }),
     watched: (run) => measureWatched(run, messages),
-    sparkplug: (run) => measureSparkplug(run, messages),
+    sparkplug: (run) => measureSparkplug(run, { ...messages, against: null }),
     service: (run) => measureService(run, size),
     fleet: (run) => measureFleet(run, size),
     opcua: (run) => measureOpcUa(run, size),
@@ -80,6 +80,7 @@ function alone(): Record<SectionName, Section> {
 function comparing(against: Build): Partial<Record<SectionName, Section>> {
   return {
     messages: (run) => measureMessages(run, { ...messages, against }),
+    sparkplug: (run) => measureSparkplug(run, { ...messages, against }),
     commands: (run) => compareCommands(run, { ...size, against }),
     fleet: (run) => compareFleets(run, { ...size, against }),
   };

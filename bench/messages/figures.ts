@@ -133,6 +133,7 @@ const titles: Readonly<Record<Side, string>> = {
   other: "other build",
   beside: "with Sparkplug",
   instead: "Sparkplug alone",
+  "other-instead": "Sparkplug alone, other build",
 };
 
 /** A column a side, and the gateway's ratio to the floor. */

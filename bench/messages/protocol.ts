@@ -2,16 +2,16 @@ import type { Percentiles } from "../quantile.ts";
 
 /**
  * What is compared: the floor, the same as a quick script would write it, the gateway of this tree, another
- * build of it, and the gateway with Sparkplug beside its JSON topics and instead of them. Each has a session
- * of its own to the load service.
+ * build of it, and the gateway with Sparkplug beside its JSON topics and instead of them, the latter in the
+ * other build, too. Each has a session of its own to the load service.
  */
-export const sides = ["floor", "script", "gateway", "other", "beside", "instead"] as const;
+export const sides = ["floor", "script", "gateway", "other", "beside", "instead", "other-instead"] as const;
 export type Side = (typeof sides)[number];
 
 /** Whether a side publishes missions on JSON topics. */
-export const isOnJson = (side: Side) => side !== "instead";
+export const isOnJson = (side: Side) => side !== "instead" && side !== "other-instead";
 /** Whether a side is an edge node of Sparkplug. */
-export const isOnSparkplug = (side: Side) => side === "beside" || side === "instead";
+export const isOnSparkplug = (side: Side) => side === "beside" || !isOnJson(side);
 /** The group of these edge nodes. Each has the name of its side. */
 export const SPARKPLUG_GROUP = "bench";
 

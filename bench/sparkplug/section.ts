@@ -1,5 +1,6 @@
 // What Sparkplug costs beside the JSON topics and instead of them: three gateways stay up, and the load goes
 // to one at a time, forth and back. Then a fourth is asked for the births of all its robots.
+import type { Build } from "../build.ts";
 import type { Child } from "../child.ts";
 import { type Gateway, startGateway } from "../gateway.ts";
 import { loadFleet } from "../messages/load-fleet.ts";
@@ -26,11 +27,13 @@ interface SparkplugOptions {
   readonly quick: boolean;
   /** How often each side has its two blocks; null: as is usual. */
   readonly rounds: number | null;
+  /** Sparkplug instead of JSON is compared with that of this build, too. */
+  readonly against: Build | null;
 }
 
 const most = { beside: 1.25, instead: 0.95, birthsMs: 3_000, heldMs: 50 } as const;
-const ORDER = ["gateway", "beside", "instead"] as const satisfies readonly Side[];
-type Compared = (typeof ORDER)[number];
+const usualOrder = ["gateway", "beside", "instead"] as const satisfies readonly Side[];
+type Compared = (typeof usualOrder)[number] | "other-instead";
 const ROUNDS = { usual: 8, quick: 2 } as const;
 const BLOCK_SECONDS = 4;
 const BIRTHS = { usual: 5, quick: 2 } as const;
@@ -44,15 +47,16 @@ interface Measured {
 export async function measureSparkplug(run: SectionRun, options: SparkplugOptions): Promise<Findings> {
   const load = await openLoad(run, options.robots);
   const measured = await measureCosts(run, load, options);
-  const born = await startSide(run, load, options.robots, "instead", probe);
+  const born = await startSide(run, load, options, "instead", probe);
   const times = BIRTHS[options.quick ? "quick" : "usual"];
   return findings(options, measured, await measureBirths(born, load.mqttPort, options.robots, times));
 }
 
 async function measureCosts(run: SectionRun, load: Load, options: SparkplugOptions): Promise<Measured[]> {
   const running = new Map<Compared, Child>();
-  for (const side of ORDER) {
-    const { child, opcuaPort } = await startSide(run, load, options.robots, side);
+  const order = orderOf(options);
+  for (const side of order) {
+    const { child, opcuaPort } = await startSide(run, load, options, side);
     running.set(side, child);
     await load.watch(side, opcuaPort);
   }
@@ -62,19 +66,23 @@ async function measureCosts(run: SectionRun, load: Load, options: SparkplugOptio
     const result = await load.run(block);
     return { side, result, cpuMicros: (running.get(side)?.cpuMicros() ?? 0) - before };
   };
-  for (const side of ORDER) await measure(side);
+  for (const side of order) await measure(side);
   const measured: Measured[] = [];
   const rounds = options.rounds ?? ROUNDS[options.quick ? "quick" : "usual"];
   for (let round = 0; round < rounds; round += 1)
-    for (const side of [...ORDER, ...ORDER.toReversed()]) measured.push(await measure(side));
+    for (const side of [...order, ...order.toReversed()]) measured.push(await measure(side));
   for (const child of running.values()) await child.end();
   return measured;
+}
+
+function orderOf({ against }: SparkplugOptions): readonly Compared[] {
+  return against === null ? usualOrder : [...usualOrder, "other-instead"];
 }
 
 function startSide(
   run: SectionRun,
   { address, mqttPort }: Load,
-  robots: number,
+  { robots, against }: SparkplugOptions,
   side: Compared,
   preload: readonly string[] = [],
 ): Promise<Gateway> {
@@ -82,13 +90,14 @@ function startSide(
     id: side,
     folder: preload.length === 0 ? side : `${side}-born`,
     fleet: loadFleet(run, side, address, robots),
-    mqttPort,
-    preload,
+    ...{ mqttPort, preload },
+    ...(side === "other-instead" && against !== null ? { build: against } : {}),
     ...(isOnSparkplug(side) ? { sparkplug: { groupId: SPARKPLUG_GROUP, json: isOnJson(side) } } : {}),
   });
 }
 
-function findings({ robots }: SparkplugOptions, measured: readonly Measured[], births: Births): Findings {
+function findings(options: SparkplugOptions, measured: readonly Measured[], births: Births): Findings {
+  const { robots } = options;
   const cpu = (side: Compared) =>
     measured.filter((block) => block.side === side).map((block) => block.cpuMicros / block.result.sent);
   const beside = pairedRatio("CPU a message, Sparkplug beside JSON ÷ JSON", cpu("beside"), cpu("gateway"));
@@ -97,11 +106,15 @@ function findings({ robots }: SparkplugOptions, measured: readonly Measured[], b
     cpu("instead"),
     cpu("gateway"),
   );
+  const builds =
+    options.against === null
+      ? []
+      : [pairedRatio("CPU a message, Sparkplug instead of JSON", cpu("instead"), cpu("other-instead"))];
   const [slowest, held] = [Math.max(...births.ms), Math.max(...births.heldMs)];
   return {
     figures: { robots, beside, instead, births },
     table: [
-      ...ORDER.map((side) => row(`CPU µs a message, ${side}`, quantile(cpu(side), 0.5))),
+      ...orderOf(options).map((side) => row(`CPU µs a message, ${side}`, quantile(cpu(side), 0.5))),
       ratioLines([beside, instead]),
       row(`births of ${robots} robots, ms: median, slowest`, quantile(births.ms, 0.5), slowest),
       row("  bytes", births.bytes[0] ?? Number.NaN),
@@ -114,6 +127,7 @@ function findings({ robots }: SparkplugOptions, measured: readonly Measured[], b
       atMost("event loop held meanwhile, ms", held, most.heldMs),
     ],
     faults: measured.flatMap(faultsOf),
+    ...(builds.length === 0 ? {} : { builds }),
   };
 }
 
