@@ -124,3 +124,10 @@ function own<T extends object, K extends keyof T>(from: T, key: K): NonNullable<
 function numberOf(value: WireNumber): number | null {
   return value === null || value === undefined ? null : Number(value);
 }
+
+/** A field with this content, as bytes. */
+export function field(number: number, content: Uint8Array): Buffer {
+  const varint = (value: number): number[] =>
+    value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))];
+  return Buffer.concat([Buffer.from([...varint(number * 8 + 2), ...varint(content.length)]), content]);
+}

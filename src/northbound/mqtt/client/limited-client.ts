@@ -210,15 +210,6 @@ export class LimitedClient extends mqtt.MqttClient {
     else this.#write(topic, payload, expirySeconds, true);
   }
 
-  /** Publishes a message of QoS 0, not retained, as cheaply. Throws if it is larger than the broker takes. */
-  publishData(topic: string, payload: Buffer): void {
-    const options = { qos: 0, retain: false } as const;
-    if (this.#isTooLarge(topic, payload, options))
-      throw new PacketTooLarge(topic, this.#limits.maximumPacketSize);
-    if (this.#waiting.length > 0) this.publish(topic, payload, options);
-    else this.#write(topic, payload, null, false);
-  }
-
   #write(topic: string, payload: string | Buffer, expirySeconds: number | null, retain: boolean): void {
     if (!this.stream.writable) return;
     const { retainAvailable, maximumPacketSize } = this.#limits;

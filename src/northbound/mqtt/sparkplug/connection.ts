@@ -5,6 +5,7 @@ import { onAbort } from "../../../platform/on-abort.ts";
 import { type Loss, subscribe } from "../client/client.ts";
 import type { LimitedClient } from "../client/limited-client.ts";
 import { watchLoss } from "../connection.ts";
+import { createAnswers, type PublishAnswer } from "./answers.ts";
 import type { NodeCommands } from "./commands.ts";
 import { endSession } from "./death.ts";
 import type { DuplicateNode } from "./duplicate-node.ts";
@@ -13,7 +14,8 @@ import { type ReadMetric, readPayload } from "./payload.ts";
 import type { Plant } from "./plant.ts";
 import type { HostOnConnection } from "./primary-host.ts";
 import { createRebirths, type Rebirths } from "./rebirths.ts";
-import { createSession, type SparkplugCounts, type SparkplugSession } from "./session.ts";
+import type { NodeReport } from "./report.ts";
+import { createSession, type SparkplugSession } from "./session.ts";
 import type { SparkplugTopics } from "./topics.ts";
 
 /** A client that the broker has accepted. */
@@ -33,7 +35,7 @@ export interface NodeConnectionParts {
   readonly duplicates: DuplicateNode;
   /** Null: births wait for no host. */
   readonly host: HostOnConnection | null;
-  readonly counts: SparkplugCounts;
+  readonly report: NodeReport;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -57,34 +59,27 @@ export async function openNodeConnection(
   brokers: number,
   signal: AbortSignal,
 ): Promise<Connection> {
-  const { topics, plant, duplicates, host, counts, clock, log } = parts;
+  const { topics, plant, duplicates, host, report, clock, log } = parts;
   const loss = watchLoss(client);
   const end = () => endSession(client, topics, death, protocolVersion, clock);
   const stopListening = onAbort(signal, () => loss.report(new Error("the gateway closes the connection")));
   try {
     const session = createSession({
-      ...{ client, topics, plant, loss, counts, clock },
+      ...{ client, topics, plant, loss, counts: report.counts, clock },
       onBirth: duplicates.noteOwn,
     });
     const turns = createTurns();
     const noteMerged = () => {
-      counts.rebirthsMerged += 1;
-      plant.node.setRebirthsMerged(counts.rebirthsMerged);
+      report.counts.rebirthsMerged += 1;
+      plant.node.setRebirthsMerged(report.counts.rebirthsMerged);
     };
     const rebirths = createRebirths(clock, rebirthIn(session, turns, loss), noteMerged);
     const longest = Math.max(0, Math.min(LONGEST_ANSWER, client.limits.maximumPacketSize - ROOM_FOR_REST));
     plant.node.limitAnswer(longest);
-    const answer = (text: string): void => {
-      turns
-        .run(async () => {
-          // The birth comes behind this turn, and would have the last one of several answers alone.
-          if (session.isBirthDue()) return answer(text);
-          plant.node.setAnswer(text);
-          session.sayNode();
-        })
-        .catch(loss.report);
-    };
-    client.on("message", createReceiver(parts, session, rebirths, { longest, publish: answer }));
+    const { node } = plant;
+    const { run } = turns;
+    const publish = createAnswers({ node, session, run, loss, report, onCaughtUp: rebirths.request });
+    client.on("message", createReceiver(parts, session, rebirths, { longest, publish }));
     await subscribeAll(client, topics, log);
     await host?.online(loss, brokers, clock);
     plant.node.setBdSeq(bdSeq);
@@ -116,10 +111,10 @@ async function subscribeAll(client: LimitedClient, topics: SparkplugTopics, log:
 
 /** Handles what hosts publish, and what is published in the name of this very node. */
 function createReceiver(
-  { topics, plant, commands, host, duplicates }: NodeConnectionParts,
+  { topics, plant, commands, host, duplicates, report }: NodeConnectionParts,
   session: SparkplugSession,
   rebirths: Rebirths,
-  answers: { readonly longest: number; readonly publish: (text: string) => void },
+  answers: { readonly longest: number; readonly publish: PublishAnswer },
 ): (topic: string, payload: Buffer, packet: { readonly retain: boolean }) => void {
   function take(metric: ReadMetric, sender: string, isRetained: boolean): void {
     if (metric.name === REBIRTH) {
@@ -128,11 +123,10 @@ function createReceiver(
     } else if (plant.node.isRequest(metric))
       void commands
         .submit(sender, String(metric.value ?? ""), isRetained, answers.longest)
-        .then(answers.publish);
+        .then((text) => answers.publish(sender, text));
   }
 
   return (topic, payload, { retain }) => {
-    if (payload.length > LONGEST_PAYLOAD) return;
     switch (topic) {
       case topics.state:
         host?.receive(payload);
@@ -150,7 +144,9 @@ function createReceiver(
       default: {
         const sender = topics.senderOf(topic);
         if (sender === null || !session.isBorn()) return;
-        for (const metric of readPayload(payload) ?? []) take(metric, sender, retain);
+        const metrics = payload.length > LONGEST_PAYLOAD ? null : readPayload(payload);
+        if (metrics === null) report.commandUnreadable(sender, payload.length);
+        for (const metric of metrics ?? []) take(metric, sender, retain);
       }
     }
   };
@@ -196,16 +192,22 @@ function serve({ plant, clock, loss, end, session, turns, rebirths }: Served): C
     async write({ changes, events, isInSnapshot }) {
       for (const change of changes) plant.apply(change);
       if (isInSnapshot) return events.length;
+      let arrived = 0;
       await turns.run(async () => {
         if (!session.isBorn()) await session.birth();
         await session.flush();
         for (const event of events) {
+          // The others stay on the disk, and come again.
+          if (event.historical && !session.takesHistory()) return;
+          arrived += 1;
           // What happens now is in the values.
           const robot = event.historical ? plant.robot(event.robotId) : undefined;
-          if (robot !== undefined) session.history(robot.device, robot.past(event));
+          if (robot === undefined) continue;
+          session.history(robot.device, robot.past(event));
+          await session.drained();
         }
       });
-      return events.length;
+      return arrived;
     },
     async [Symbol.asyncDispose]() {
       life.abort();

@@ -8,8 +8,10 @@ export interface DeviceMetric extends Sample {
   atMs: number;
   /** It has changed since it was published. It may be as it was then. */
   isDirty: boolean;
-  /** As it was published last; undefined: never, or it is published whatever it is. */
-  said: { readonly value: MetricValue | null; readonly quality: MetricQuality } | undefined;
+  /** As it was published last. */
+  saidValue: MetricValue | null;
+  /** Null: never, or it is published whatever it is. */
+  saidQuality: MetricQuality | null;
 }
 
 /** Gives each metric a number of its own, over the whole node. */
@@ -71,7 +73,8 @@ export function createDevice(id: string, { takeAlias, clock, onChange }: DeviceP
         quality: "bad",
         atMs: clock.nowMs(),
         isDirty: false,
-        said: undefined,
+        saidValue: null,
+        saidQuality: null,
       };
       metrics.push(metric);
       if (!isNew) onChange(device);
@@ -92,7 +95,7 @@ export function createDevice(id: string, { takeAlias, clock, onChange }: DeviceP
       metric.value = value;
       metric.quality = "good";
       metric.atMs = atMs;
-      metric.said = undefined;
+      metric.saidQuality = null;
       change(metric);
     },
     birth() {
@@ -102,8 +105,8 @@ export function createDevice(id: string, { takeAlias, clock, onChange }: DeviceP
       return metrics;
     },
     takeChanged() {
-      const taken = changed.filter(differs);
-      for (const metric of changed) say(metric);
+      // A value may have changed, and changed back, before it was published.
+      const taken = changed.filter(say);
       changed = [];
       return taken;
     },
@@ -112,13 +115,12 @@ export function createDevice(id: string, { takeAlias, clock, onChange }: DeviceP
   return device;
 }
 
-function say(metric: DeviceMetric): void {
+/** It counts as published now. Returns whether it was not so before. */
+function say(metric: DeviceMetric): boolean {
   const { value, quality } = metric;
+  const differs = metric.saidQuality !== quality || metric.saidValue !== value;
   metric.isDirty = false;
-  metric.said = { value, quality };
-}
-
-/** A value may have changed, and changed back, before it was published. */
-function differs({ value, quality, said }: DeviceMetric): boolean {
-  return said === undefined || said.value !== value || said.quality !== quality;
+  metric.saidValue = value;
+  metric.saidQuality = quality;
+  return differs;
 }

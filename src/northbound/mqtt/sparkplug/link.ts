@@ -20,7 +20,7 @@ import type { GatewayFacts } from "./node.ts";
 import { type SparkplugOptions, sparkplugClientId } from "./options.ts";
 import { createPlant } from "./plant.ts";
 import { createPrimaryHost } from "./primary-host.ts";
-import { noCounts } from "./session.ts";
+import { createNodeReport } from "./report.ts";
 import { createSparkplugTopics } from "./topics.ts";
 
 export interface SparkplugLinkParts {
@@ -65,7 +65,7 @@ export function createSparkplugLink(
     ...{ node: `${groupId}/${nodeId}`, clientId: own.clientId, clock, log, onDuplicate },
   });
   const brokerCount = brokersOf(options).length;
-  const counts = noCounts();
+  const report = createNodeReport(clock, log);
   /** The broker that was left because the host is offline there: the next one is tried first. */
   let hostLeft: string | null = null;
   let connected = false;
@@ -99,7 +99,7 @@ export function createSparkplugLink(
       { client, death, bdSeq, protocolVersion: broker.protocolVersion },
       {
         host: host?.begin(name, onOffline) ?? null,
-        ...{ topics, commands, plant, duplicates, counts, clock, log },
+        ...{ topics, commands, plant, duplicates, report, clock, log },
       },
       brokerCount,
       signal,
@@ -134,10 +134,13 @@ export function createSparkplugLink(
       };
     },
     health() {
-      const figures = { ...brokers.figures(connected), ...counts };
+      const figures = { ...brokers.figures(connected), ...report.counts };
       const waits = whyNot();
       if (!connected && waits !== null) return { state: "up", detail: waits, figures };
-      const problems = [duplicates.problem(), ...(connected ? brokers.problems() : [])];
+      const problems = [
+        duplicates.problem(),
+        ...(connected ? [...brokers.problems(), ...report.problems()] : []),
+      ];
       const detail = problems.filter((one) => one !== null).join("; ");
       if (detail === "") return { state: connected ? "up" : "down", figures };
       return { state: connected ? "degraded" : "down", detail, figures };

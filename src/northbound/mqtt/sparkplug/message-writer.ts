@@ -7,9 +7,12 @@ const FIRST_BYTES = 256;
 /** A varint has seven bits in a byte, and ten bytes at most. */
 const VARINT_BITS = 128;
 const LONGEST_VARINT = 10;
+/** What four bytes of a varint hold is below it. */
+const FOUR_BYTES = 2 ** 28;
 const DOUBLE_BYTES = 8;
 /** A character of UTF-16 is three bytes of UTF-8 at most. */
 const BYTES_A_CHARACTER = 3;
+const LONGEST_ASCII = 32;
 
 /**
  * Writes a message of Protocol Buffers by field numbers, into one buffer. The writer of @bufbuild/protobuf
@@ -42,7 +45,7 @@ export class MessageWriter {
   text(field: number, value: string): void {
     const start = this.begin(field);
     this.#reserve(BYTES_A_CHARACTER * value.length);
-    this.#at += this.#bytes.write(value, this.#at, "utf8");
+    if (!this.#ascii(value)) this.#at += this.#bytes.write(value, this.#at, "utf8");
     this.end(start);
   }
 
@@ -50,6 +53,12 @@ export class MessageWriter {
   begin(field: number): number {
     this.#reserve(LONGEST_VARINT + 1);
     this.#tag(field, LENGTH_DELIMITED);
+    return this.beginLength();
+  }
+
+  /** Begins what has its length before it, as an inner message. */
+  beginLength(): number {
+    this.#reserve(1);
     this.#at += 1;
     return this.#at;
   }
@@ -68,9 +77,53 @@ export class MessageWriter {
     this.#at += length;
   }
 
+  byte(value: number): void {
+    this.#reserve(1);
+    this.#bytes[this.#at] = value;
+    this.#at += 1;
+  }
+
+  raw(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    this.#bytes.set(bytes, this.#at);
+    this.#at += bytes.length;
+  }
+
+  /** Of what was written. */
+  get length(): number {
+    return this.#at;
+  }
+
+  /** Drops what was written beyond it. */
+  cut(length: number): void {
+    this.#at = length;
+  }
+
+  /** A copy of what was written, after which the writer begins anew. */
+  take(): Buffer {
+    const taken = Buffer.from(this.#bytes.subarray(0, this.#at));
+    this.#at = 0;
+    return taken;
+  }
+
   /** What was written. Write nothing more. */
   finish(): Buffer {
     return this.#bytes.subarray(0, this.#at);
+  }
+
+  /** Writes a short text of ASCII, faster than `Buffer.write`; returns false for any other. */
+  #ascii(value: string): boolean {
+    const { length } = value;
+    if (length > LONGEST_ASCII) return false;
+    const bytes = this.#bytes;
+    const start = this.#at;
+    for (let index = 0; index < length; index += 1) {
+      const code = value.charCodeAt(index);
+      if (code > 0x7f) return false;
+      bytes[start + index] = code;
+    }
+    this.#at = start + length;
+    return true;
   }
 
   #tag(field: number, wireType: number): void {
@@ -78,13 +131,18 @@ export class MessageWriter {
   }
 
   #varint(value: number): void {
+    const bytes = this.#bytes;
+    let at = this.#at;
     let rest = value;
-    for (; rest >= VARINT_BITS; rest = Math.floor(rest / VARINT_BITS)) {
-      this.#bytes[this.#at] = (rest % VARINT_BITS) + VARINT_BITS;
-      this.#at += 1;
+    if (value >= FOUR_BYTES) {
+      // As a time: whole numbers of 32 bits are several times as fast.
+      rest = Math.floor(value / FOUR_BYTES);
+      let low = value - rest * FOUR_BYTES;
+      for (const end = at + 4; at < end; at += 1, low >>>= 7) bytes[at] = (low & 0x7f) | VARINT_BITS;
     }
-    this.#bytes[this.#at] = rest;
-    this.#at += 1;
+    for (; rest >= VARINT_BITS; at += 1, rest >>>= 7) bytes[at] = (rest & 0x7f) | VARINT_BITS;
+    bytes[at] = rest;
+    this.#at = at + 1;
   }
 
   #bigVarint(value: bigint): void {

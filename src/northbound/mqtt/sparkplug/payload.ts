@@ -67,9 +67,15 @@ export interface PayloadParts {
  * A message as bytes. Its metrics are in the order of their times, as the standard wants them. None of a
  * birth is of later than the birth, also after the clock was set back: data would be older than it.
  */
-export function encodePayload({ atMs, seq, samples, isBirth }: PayloadParts): Buffer {
-  const inOrder = isInOrder(samples) ? samples : samples.toSorted((one, other) => one.atMs - other.atMs);
+export function encodePayload(parts: PayloadParts): Buffer {
   const writer = new MessageWriter();
+  writePayload(writer, parts);
+  return writer.finish();
+}
+
+/** The same, behind what the writer has. */
+export function writePayload(writer: MessageWriter, { atMs, seq, samples, isBirth }: PayloadParts): void {
+  const inOrder = isInOrder(samples) ? samples : samples.toSorted((one, other) => one.atMs - other.atMs);
   writer.integer(payload.timestamp.number, timeOf(atMs));
   for (const sample of inOrder) {
     const start = writer.begin(payload.metrics.number);
@@ -77,11 +83,15 @@ export function encodePayload({ atMs, seq, samples, isBirth }: PayloadParts): Bu
     writer.end(start);
   }
   if (seq !== null) writer.integer(payload.seq.number, seq);
-  return writer.finish();
 }
 
 function isInOrder(samples: readonly Sample[]): boolean {
-  return samples.every(({ atMs }, index) => index === 0 || atMs >= (samples[index - 1]?.atMs ?? 0));
+  let lastMs = Number.NEGATIVE_INFINITY;
+  for (const { atMs } of samples) {
+    if (atMs < lastMs) return false;
+    lastMs = atMs;
+  }
+  return true;
 }
 
 function writeMetric(
@@ -169,6 +179,8 @@ export interface ReadMetric {
  * Far more than a host can write at the node. Those of a large message would hold the event loop for long.
  */
 const MOST_READ = 100;
+/** Of the message, and of each metric. None has a tenth of it. */
+const MOST_FIELDS = 1_000;
 
 /** The first metrics of a message; null: it is none of Sparkplug. */
 export function readPayload(bytes: Uint8Array): readonly ReadMetric[] | null {
@@ -183,7 +195,8 @@ export function readPayload(bytes: Uint8Array): readonly ReadMetric[] | null {
 function firstMetrics(bytes: Uint8Array): readonly Uint8Array[] {
   const reader = new BinaryReader(bytes);
   const found: Uint8Array[] = [];
-  while (reader.pos < reader.len && found.length < MOST_READ) {
+  for (let fields = 0; reader.pos < reader.len && found.length < MOST_READ; fields += 1) {
+    if (fields === MOST_FIELDS) throw new RangeError("too many fields");
     const [field, wireType] = reader.tag();
     if (field === payload.metrics.number && wireType === WireType.LengthDelimited) found.push(reader.bytes());
     else reader.skip(wireType, field);
@@ -201,7 +214,8 @@ function readMetric(bytes: Uint8Array): ReadMetric {
   let alias: number | null = null;
   let value: ReadMetric["value"] | Uint8Array = null;
   let isNull = false;
-  while (reader.pos < reader.len) {
+  for (let fields = 0; reader.pos < reader.len; fields += 1) {
+    if (fields === MOST_FIELDS) throw new RangeError("too many fields");
     const [field, wireType] = reader.tag();
     if (wireType === WireType.LengthDelimited) {
       const content = reader.bytes();

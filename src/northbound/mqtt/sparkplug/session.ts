@@ -2,35 +2,12 @@ import type { Clock } from "../../../platform/clock.ts";
 import { createTimeSlices } from "../../../platform/loop-time.ts";
 import type { Loss } from "../client/client.ts";
 import type { LimitedClient } from "../client/limited-client.ts";
+import { createDataPackets, type DataPackets } from "./data-packets.ts";
 import type { Device } from "./device.ts";
-import { encodePayload, type PayloadParts, type Sample } from "./payload.ts";
+import type { Sample } from "./payload.ts";
 import type { Plant } from "./plant.ts";
-import type { SparkplugTopics } from "./topics.ts";
-
-export interface SessionParts {
-  readonly client: LimitedClient;
-  readonly topics: SparkplugTopics;
-  readonly plant: Plant;
-  readonly loss: Loss;
-  readonly counts: SparkplugCounts;
-  readonly clock: Clock;
-  /** This birth of the node was published. */
-  readonly onBirth: (payload: Buffer) => void;
-}
-
-/** Messages since the gateway started. */
-export interface SparkplugCounts {
-  births: number;
-  deviceBirths: number;
-  deviceDeaths: number;
-  data: number;
-  historical: number;
-  rebirthsMerged: number;
-}
-
-export function noCounts(): SparkplugCounts {
-  return { births: 0, deviceBirths: 0, deviceDeaths: 0, data: 0, historical: 0, rebirthsMerged: 0 };
-}
+import { createPublisher, type Past, type SessionParts } from "./publisher.ts";
+import type { SparkplugCounts } from "./report.ts";
 
 /** What the edge node says on one connection. One call at a time, each awaited. */
 export interface SparkplugSession {
@@ -48,63 +25,41 @@ export interface SparkplugSession {
   flush(): Promise<void>;
   /** Data of the node at once: they do not wait for births. */
   sayNode(): void;
+  /** Whether values of the past may leave: after all births. */
+  takesHistory(): boolean;
   /** Values of the past, of one device. Those of a device that is not born wait for its birth. */
   history(device: Device, samples: readonly Sample[]): void;
+  /** Resolves when the broker reads on; undefined: it does. Rejects when the connection is lost. */
+  drained(): Promise<void> | undefined;
   /** Nothing is published any more: the death comes next. */
   end(): void;
 }
 
-/** Values of the past, of one device. */
-interface Past {
-  readonly device: Device;
-  readonly samples: readonly Sample[];
-}
-
 /** Beyond it, the oldest of those that wait for a birth are dropped. */
 const MOST_HELD = 1_000;
-const SEQUENCE_NUMBERS = 256;
 
-export function createSession({
-  client,
-  topics,
-  plant,
-  loss,
-  counts,
-  clock,
-  onBirth,
-}: SessionParts): SparkplugSession {
-  const { node } = plant;
+export function createSession(parts: SessionParts): SparkplugSession {
+  const { client, plant, loss, counts, clock } = parts;
   /** The devices that are born, each with the topic of its data. */
-  const born = new Map<Device, string>();
-  const held = createHeld();
+  const born = new Map<Device, Buffer>();
+  const packets = createDataPackets(client);
+  const publisher = createPublisher(parts, packets);
+  const held = createHeld(counts);
   let isBorn = false;
   let isBirthDue = false;
   let isOver = false;
-  let bornAtMs = 0;
-  let seq = 0;
   const settling = createSettling(plant, clock);
 
-  function publish(topic: string, parts: Pick<PayloadParts, "samples" | "isBirth">): Buffer {
-    // The clock may be set back: no message is older than the birth.
-    const payload = encodePayload({ atMs: Math.max(bornAtMs, clock.nowMs()), seq, ...parts });
-    client.publishData(topic, payload);
-    seq = (seq + 1) % SEQUENCE_NUMBERS;
-    return payload;
-  }
-
   function bear(device: Device): void {
-    counts.deviceBirths += 1;
-    born.set(device, topics.device("DDATA", device.id));
-    publish(topics.device("DBIRTH", device.id), { samples: device.birth(), isBirth: true });
+    born.set(device, publisher.topicOf("DDATA", device));
+    publisher.deviceBirth(device);
   }
 
   function bury(device: Device): void {
-    if (!born.delete(device)) return;
-    counts.deviceDeaths += 1;
-    publish(topics.device("DDEATH", device.id), { samples: [], isBirth: false });
+    if (born.delete(device)) publisher.deviceDeath(device);
   }
 
-  function isToBearOrBury([device, isAlive]: [Device, () => boolean]): boolean {
+  function isToBearOrBury(device: Device, isAlive: () => boolean): boolean {
     return isAlive() ? !born.has(device) || device.hasNew() : born.has(device);
   }
 
@@ -118,31 +73,22 @@ export function createSession({
 
   function sayChanged(device: Device): void {
     const topic = born.get(device);
-    if (topic !== undefined) publishData(topic, device);
-  }
-
-  function publishData(topic: string, device: Device): void {
-    const samples = device.takeChanged();
-    if (samples.length === 0) return;
-    counts.data += 1;
-    publish(topic, { samples, isBirth: false });
+    if (topic !== undefined) publisher.data(topic, device);
   }
 
   function sayNode(): void {
-    if (!isBirthDue && !isOver) publishData(topics.node("NDATA"), node.device);
+    if (isBirthDue || isOver) return;
+    publisher.nodeData();
+    packets.flush();
   }
 
-  function publishPast({ device, samples }: Past): void {
-    counts.historical += samples.length;
-    publish(topics.device("DDATA", device.id), { samples, isBirth: false });
-  }
-
+  const drained = () => drainOf(client, loss);
   const each = <T>(all: Iterable<T>, act: (one: T) => void) =>
-    inSlices(client, loss, all, act, () => isBirthDue || isOver);
+    inSlices({ packets, loss, drained }, all, act, () => isBirthDue || isOver);
 
   return {
     isBorn: () => isBorn && !isOver,
-    bornAtMs: () => bornAtMs,
+    bornAtMs: publisher.bornAtMs,
     isBirthDue: () => isBirthDue && !isOver,
     end() {
       isOver = true;
@@ -151,47 +97,55 @@ export function createSession({
       isBirthDue = true;
     },
     async birth() {
+      await drained();
       if (isOver) return;
       isBirthDue = false;
       settling.begin();
-      counts.births += 1;
       const alive = new Set(plant.alive());
       // A host would go on showing what is born no more as it was.
       for (const device of born.keys()) if (!alive.has(device)) bury(device);
       born.clear();
-      seq = 0;
-      bornAtMs = clock.nowMs();
-      onBirth(publish(topics.node("NBIRTH"), { samples: node.device.birth(), isBirth: true }));
+      publisher.nodeBirth();
       isBorn = true;
       await each([...alive], bear);
     },
     async flush() {
+      const draining = drained();
+      if (draining !== undefined) await draining;
       if (isBirthDue || isOver) return;
       const touched = plant.takeTouched();
-      if ([...touched].some(isToBearOrBury)) await each(touched, bearOrBury);
+      for (const [device, isAlive] of touched)
+        if (isToBearOrBury(device, isAlive)) {
+          await each(touched, bearOrBury);
+          break;
+        }
       if (isBirthDue || isOver) return;
       if (!settling.isOver()) return plant.touchAgain(touched);
       sayNode();
       await each(touched.keys(), sayChanged);
       const due = held.take(born);
-      if (due.length > 0) await each(due, publishPast);
+      if (due.length > 0) await each(due, publisher.past);
     },
     sayNode,
+    drained,
+    takesHistory: () => isBorn && !isOver && !isBirthDue && settling.isOver(),
     history(device, samples) {
       if (samples.length === 0) return;
-      if (born.has(device) && !isBirthDue && settling.isOver()) return publishPast({ device, samples });
-      held.keep({ device, samples });
+      if (!born.has(device)) return held.keep({ device, samples });
+      publisher.past({ device, samples });
+      packets.flush();
     },
   };
 }
 
 /** What waits for the births of its devices. */
-function createHeld() {
+function createHeld(counts: Pick<SparkplugCounts, "historicalDropped">) {
   let held: Past[] = [];
   return {
     keep(past: Past): void {
       held.push(past);
-      if (held.length > MOST_HELD) held.shift();
+      if (held.length <= MOST_HELD) return;
+      counts.historicalDropped += held.shift()?.samples.length ?? 0;
     },
     /** What waits no more, for its device is born. */
     take(born: ReadonlyMap<Device, unknown>): readonly Past[] {
@@ -202,16 +156,28 @@ function createHeld() {
   };
 }
 
+/** Resolves when the broker has read what waits for it; undefined: nothing does. */
+function drainOf({ stream }: Pick<LimitedClient, "stream">, loss: Loss): Promise<void> | undefined {
+  return stream.writableNeedDrain ? loss.orElse((done) => stream.once("drain", () => done())) : undefined;
+}
+
+/** So many bytes leave in one piece. */
+const PIECE_BYTES = 16 * 1024;
+
+interface Pace {
+  readonly packets: DataPackets;
+  readonly loss: Loss;
+  readonly drained: () => Promise<void> | undefined;
+}
+
 /** In time slices, and no faster than the broker reads, until `isEnded`. */
 async function inSlices<T>(
-  { stream }: LimitedClient,
-  loss: Loss,
+  { packets, loss, drained }: Pace,
   all: Iterable<T>,
   act: (one: T) => void,
   isEnded: () => boolean,
 ): Promise<void> {
   const slices = createTimeSlices();
-  stream.cork();
   try {
     for (const one of all) {
       const cause = loss.cause();
@@ -219,17 +185,13 @@ async function inSlices<T>(
       if (isEnded()) return;
       act(one);
       const pause = slices.next();
-      if (pause === undefined && !stream.writableNeedDrain) continue;
-      stream.uncork();
-      try {
-        await pause;
-        if (stream.writableNeedDrain) await loss.orElse((done) => stream.once("drain", () => done()));
-      } finally {
-        stream.cork();
-      }
+      if (pause === undefined && packets.length < PIECE_BYTES) continue;
+      packets.flush();
+      await pause;
+      await drained();
     }
   } finally {
-    stream.uncork();
+    packets.flush();
   }
 }
 

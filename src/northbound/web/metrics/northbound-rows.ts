@@ -73,6 +73,21 @@ const mqttRows: readonly MetricRow[] = [
   }),
 ];
 
+const sparkplugRows = figureRows("sparkplug", {
+  fleetgate_sparkplug_answers_dropped_total: [
+    "answers_dropped",
+    "Answers that the broker of Sparkplug read too slowly to get.",
+  ],
+  fleetgate_sparkplug_commands_unreadable_total: [
+    "commands_unreadable",
+    "Commands of Sparkplug hosts that cannot be read, or are too large.",
+  ],
+  fleetgate_sparkplug_historical_dropped_total: [
+    "historical_dropped",
+    "Values of the past whose devices were not born in time.",
+  ],
+});
+
 const opcuaRows: readonly MetricRow[] = [
   ...figureRows("opcua", {
     fleetgate_opcua_sessions: ["sessions", "OPC UA sessions."],
@@ -97,6 +112,7 @@ export const northboundRows: readonly MetricRow[] = [
   ...queueRows,
   ...outboxRows,
   ...mqttRows,
+  ...sparkplugRows,
   ...opcuaRows,
   figureRow(
     "fleetgate_web_connections",

@@ -1,16 +1,19 @@
 import { EventEmitter } from "node:events";
-import { PassThrough } from "node:stream";
+import { parser } from "mqtt-packet";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Connection } from "../../../../src/contracts/link.ts";
 import type { StateChange } from "../../../../src/domain/change.ts";
 import { unknownSight } from "../../../../src/domain/station-sight.ts";
 import { noCounters } from "../../../../src/domain/station-visits.ts";
 import type { EmbeddedBroker } from "../../../../src/northbound/mqtt/broker/broker.ts";
+import { noLimits } from "../../../../src/northbound/mqtt/client/broker-limits.ts";
 import type { LimitedClient } from "../../../../src/northbound/mqtt/client/limited-client.ts";
 import { watchLoss } from "../../../../src/northbound/mqtt/connection.ts";
 import { createPlant } from "../../../../src/northbound/mqtt/sparkplug/plant.ts";
-import { createSession, noCounts } from "../../../../src/northbound/mqtt/sparkplug/session.ts";
+import { createNodeReport } from "../../../../src/northbound/mqtt/sparkplug/report.ts";
+import { createSession } from "../../../../src/northbound/mqtt/sparkplug/session.ts";
 import { createSparkplugTopics } from "../../../../src/northbound/mqtt/sparkplug/topics.ts";
+import { silentLog } from "../../../../src/platform/log.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
 import { newBroker } from "../link-harness.ts";
 import { base, embedded, missionChange, start } from "../mqtt-harness.ts";
@@ -236,12 +239,14 @@ describe("what is true", () => {
     };
     const plant = createPlant({ options: sparkplugOptions, facts, clock });
     const published: string[] = [];
+    const read = parser();
+    read.on("packet", (packet) => packet.cmd === "publish" && published.push(packet.topic));
     const client = Object.assign(new EventEmitter(), {
-      publishData: (topic: string) => void published.push(topic),
-      stream: new PassThrough(),
+      ...{ limits: noLimits, options: {} },
+      stream: { writable: true, write: (bytes: Buffer) => read.parse(bytes) },
     }) as unknown as LimitedClient;
     const session = createSession({
-      ...{ client, topics, plant, clock, counts: noCounts() },
+      ...{ client, topics, plant, clock, counts: createNodeReport(clock, silentLog).counts },
       loss: watchLoss(client),
       onBirth() {},
     });

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { FleetEvent } from "../../../../src/domain/event.ts";
 import type { EmbeddedBroker } from "../../../../src/northbound/mqtt/broker/broker.ts";
+import { createManualClock } from "../../../support/manual-clock.ts";
 import { newBroker } from "../link-harness.ts";
 import { missionChange, start } from "../mqtt-harness.ts";
-import { type Host, newNode, openHost, robotChange } from "./sparkplug-harness.ts";
+import { type Host, type NodeChanges, newNode, openHost, robotChange } from "./sparkplug-harness.ts";
 
 let broker: EmbeddedBroker;
 let host: Host;
@@ -30,8 +31,9 @@ function ended(robotId: string, missionId: string, atMs: number, historical = tr
   };
 }
 
-async function connected() {
-  const connection = await newNode({ openBroker: broker.open }).connect(new AbortController().signal);
+async function connected(changes: NodeChanges = {}) {
+  const link = newNode({ openBroker: broker.open, ...changes });
+  const connection = await link.connect(new AbortController().signal);
   cleanups.push(() => connection[Symbol.asyncDispose]());
   return connection;
 }
@@ -81,6 +83,17 @@ test("those of a robot that is dead wait for its birth", async () => {
   expect(host.seen.map(({ type, device }) => type + device)).toEqual([
     ...["NBIRTH", "DBIRTHr2", "DBIRTHr1", "DDATAr1"],
   ]);
+});
+
+test("those of a long outage stay on the disk while robots are still found, and none is lost", async () => {
+  const clock = createManualClock();
+  const connection = await connected({ clock });
+  const events = Array.from({ length: 1_500 }, (_, index) => ended("r1", `m${index}`, AT + index));
+  const changes = [robotChange("r1"), robotChange("r2", "unknown")];
+  expect(await connection.write({ changes, events })).toBe(0);
+  await clock.settle(6_000);
+  expect(await connection.write({ changes: [], events })).toBe(1_500);
+  await host.receive(() => past().length === 1_500);
 });
 
 test("an event that happens now is no history: its values are live", async () => {

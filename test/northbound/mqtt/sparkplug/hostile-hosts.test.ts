@@ -2,6 +2,8 @@ import { randomBytes } from "node:crypto";
 import type { MqttClient } from "mqtt";
 import mqtt from "mqtt";
 import { afterEach, describe, expect, test } from "vitest";
+import { silentLog } from "../../../../src/platform/log.ts";
+import { field } from "../../../support/sparkplug/payload.ts";
 import { haveMosquitto, startMosquitto } from "../mosquitto.ts";
 import { external, recordingCommander } from "../mqtt-harness.ts";
 import { command, newNode, openHost } from "./sparkplug-harness.ts";
@@ -23,7 +25,9 @@ async function born(protocolVersion: 4 | 5) {
   cleanups.push(() => hostile.endAsync(true));
   const commander = recordingCommander();
   const options = { broker: external(mosquitto.url), protocolVersion };
-  const link = newNode({ options, commander, sparkplug: { commands: true } });
+  const warned: string[] = [];
+  const log = { ...silentLog, warn: (_fields: object, text: string) => void warned.push(text) };
+  const link = newNode({ options, commander, log, sparkplug: { commands: true } });
   const connection = await link.connect(new AbortController().signal);
   cleanups.push(() => connection[Symbol.asyncDispose]());
   await connection.write({ changes: [], events: [] });
@@ -40,7 +44,7 @@ async function born(protocolVersion: 4 | 5) {
     });
     await host.receive(() => answers().some(({ metrics }) => metrics.some((one) => isAnswer(one.value, id))));
   };
-  return { host, hostile, commander, alias, answers, answered };
+  return { host, hostile, commander, alias, answers, answered, link, warned };
 }
 
 const isAnswer = (value: unknown, id?: string) =>
@@ -76,6 +80,28 @@ describe.skipIf(!haveMosquitto).each([4, 5] as const)("MQTT %s", (protocolVersio
     await host.receive(() => answers().length === 4);
     for (const { metrics } of answers().slice(1)) expect(metrics[0]?.value).toContain('"code":"MALFORMED"');
     expect(commander.commands).toHaveLength(1);
+  });
+
+  test("what cannot be read is counted, and told in one line", async () => {
+    const { hostile, answered, link, warned } = await born(protocolVersion);
+    const name = field(1, Buffer.from("Commands/Request"));
+    const value = field(15, Buffer.from("{}"));
+    let nested: Buffer = Buffer.from([0x10, 7]);
+    for (let depth = 0; depth < 1_000; depth += 1) nested = field(18, field(2, nested));
+    const readable = [nested, field(9, field(2, field(9, nested))), field(17, field(4, Buffer.alloc(9, 8)))];
+    for (const part of readable)
+      await hostile.publishAsync(NCMD, field(2, Buffer.concat([part, name, value])), { qos: 1 });
+    const unreadable = [
+      Buffer.from([0x12, ...Array(9).fill(0xff), 1]),
+      Buffer.from([0x12, 0xff, 0xff, 0xff, 0xff, 0x0f]),
+      field(2, Buffer.from([0x10, ...Array(10).fill(0xff), 1])),
+      Buffer.alloc(300_000, 0x5b),
+      Buffer.alloc(300_000, Buffer.from([0x18, 1])),
+    ];
+    for (const payload of unreadable) await hostile.publishAsync(NCMD, payload, { qos: 1 });
+    await answered("after");
+    expect(link.health().figures).toMatchObject({ commandsUnreadable: unreadable.length });
+    expect(warned.filter((text) => text.includes("no message of Sparkplug B"))).toHaveLength(1);
   });
 
   test("a message of very many metrics is not worked through", async () => {

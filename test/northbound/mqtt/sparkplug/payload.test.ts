@@ -7,7 +7,7 @@ import {
   type Sample,
 } from "../../../../src/northbound/mqtt/sparkplug/payload.ts";
 import { PayloadSchema } from "../../../../src/wire/sparkplug/payload_pb.js";
-import { decode } from "../../../support/sparkplug/payload.ts";
+import { decode, field } from "../../../support/sparkplug/payload.ts";
 
 const AT_MS = 1_750_000_000_000;
 const sample = (
@@ -105,17 +105,6 @@ test("no metric of a birth is of later than the birth", () => {
   expect(decoded(late, false)?.metrics[0]?.atMs).toBe(AT_MS + 5);
 });
 
-/** A field of any length. */
-function field(number: number, content: Buffer): Buffer {
-  const key = number * 8 + 2;
-  const rest: number[] = [];
-  for (let length = content.length; ; length = Math.floor(length / 128)) {
-    rest.push(length < 128 ? length : (length % 128) + 128);
-    if (length < 128) break;
-  }
-  return Buffer.concat([Buffer.from(key < 128 ? [key] : [(key % 128) + 128, 1]), Buffer.from(rest), content]);
-}
-
 const named = (...more: readonly Buffer[]) =>
   readPayload(field(2, Buffer.concat([field(1, Buffer.from("Commands/Request")), ...more])));
 
@@ -127,6 +116,12 @@ test("what a command has besides name, alias and value is passed over", () => {
     expect(named(Buffer.from([0x10, 5]), other, text)).toEqual(expected);
   expect(named(text, Buffer.from([0x38, 1]))).toMatchObject([{ value: null }]);
   for (const cut of [[0x10], [0x7a, 200, 1], [0x0b]]) expect(named(Buffer.from(cut))).toBeNull();
+});
+
+test("a message or a metric of very many fields is not worked through", () => {
+  const many = Buffer.alloc(300 * 1024, Buffer.from([0x10, 1]));
+  expect(named(many)).toBeNull();
+  expect(readPayload(Buffer.alloc(300 * 1024, Buffer.from([0x18, 1])))).toBeNull();
 });
 
 test("many properties, rows or templates of a command cost no more than its bytes", () => {

@@ -10,7 +10,7 @@ import { createSparkplugLink, type SparkplugLink } from "../../../../src/northbo
 import type { SparkplugOptions } from "../../../../src/northbound/mqtt/sparkplug/options.ts";
 import { type Clock, systemClock } from "../../../../src/platform/clock.ts";
 import { createLive } from "../../../../src/platform/live.ts";
-import { silentLog } from "../../../../src/platform/log.ts";
+import { type Log, silentLog } from "../../../../src/platform/log.ts";
 import { createMemoryDisk, type MemoryDisk } from "../../../support/memory-tables.ts";
 import { mqttOptions, recordingCommander } from "../mqtt-harness.ts";
 
@@ -42,6 +42,7 @@ export interface NodeChanges {
   readonly openBroker?: Parameters<typeof createSparkplugLink>[2]["openBroker"];
   readonly disk?: MemoryDisk;
   readonly clock?: Clock;
+  readonly log?: Log;
   readonly commander?: Pick<Commander, "submit">;
   readonly onDuplicate?: (active: boolean, text: string) => void;
   readonly leadership?: Leadership | null;
@@ -57,6 +58,7 @@ export function newNode({
   openBroker = null,
   disk = createMemoryDisk(),
   clock = systemClock,
+  log = silentLog,
   commander = recordingCommander(),
   onDuplicate = () => {},
   leadership = null,
@@ -80,7 +82,7 @@ export function newNode({
         leadership,
         onDuplicate,
         clock,
-        log: silentLog,
+        log,
       },
     },
   );

@@ -1,0 +1,95 @@
+import type { Clock } from "../../../platform/clock.ts";
+import type { Loss } from "../client/client.ts";
+import type { LimitedClient } from "../client/limited-client.ts";
+import type { DataPackets } from "./data-packets.ts";
+import type { Device } from "./device.ts";
+import { encodePayload, type Sample } from "./payload.ts";
+import type { Plant } from "./plant.ts";
+import type { SparkplugCounts } from "./report.ts";
+import type { SparkplugTopics } from "./topics.ts";
+
+/** What a session of the edge node uses. */
+export interface SessionParts {
+  readonly client: LimitedClient;
+  readonly topics: SparkplugTopics;
+  readonly plant: Plant;
+  readonly loss: Loss;
+  readonly counts: SparkplugCounts;
+  readonly clock: Clock;
+  /** This birth of the node was published. */
+  readonly onBirth: (payload: Buffer) => void;
+}
+
+/** Values of the past, of one device. */
+export interface Past {
+  readonly device: Device;
+  readonly samples: readonly Sample[];
+}
+
+/** Publishes the messages of the node on one connection, each with the next sequence number. */
+export interface Publisher {
+  /** When the node was born last, by the wall clock. */
+  bornAtMs(): number;
+  topicOf(type: "DBIRTH" | "DDATA" | "DDEATH", device: Device): Buffer;
+  nodeBirth(): void;
+  deviceBirth(device: Device): void;
+  deviceDeath(device: Device): void;
+  nodeData(): void;
+  /** What has changed of a device; nothing, if nothing has. */
+  data(topic: Buffer, device: Device): void;
+  past(past: Past): void;
+}
+
+const SEQUENCE_NUMBERS = 256;
+
+export function createPublisher(
+  { topics, plant, counts, clock, onBirth }: SessionParts,
+  packets: Pick<DataPackets, "add">,
+): Publisher {
+  const { device: node } = plant.node;
+  const nodeData = Buffer.from(topics.node("NDATA"));
+  let bornAtMs = 0;
+  let seq = 0;
+
+  const topicOf: Publisher["topicOf"] = (type, { id }) => Buffer.from(topics.device(type, id));
+
+  function publish(topic: Buffer, samples: readonly Sample[], isBirth = false): void {
+    // The clock may be set back: no message is older than the birth.
+    packets.add(topic, { atMs: Math.max(bornAtMs, clock.nowMs()), seq, samples, isBirth });
+    seq = (seq + 1) % SEQUENCE_NUMBERS;
+  }
+
+  function data(topic: Buffer, device: Device): void {
+    const samples = device.takeChanged();
+    if (samples.length === 0) return;
+    counts.data += 1;
+    publish(topic, samples);
+  }
+
+  return {
+    bornAtMs: () => bornAtMs,
+    topicOf,
+    nodeBirth() {
+      counts.births += 1;
+      bornAtMs = clock.nowMs();
+      const birth = { atMs: bornAtMs, seq: 0, samples: node.birth(), isBirth: true };
+      onBirth(encodePayload(birth));
+      packets.add(Buffer.from(topics.node("NBIRTH")), birth);
+      seq = 1;
+    },
+    deviceBirth(device) {
+      counts.deviceBirths += 1;
+      publish(topicOf("DBIRTH", device), device.birth(), true);
+    },
+    deviceDeath(device) {
+      counts.deviceDeaths += 1;
+      publish(topicOf("DDEATH", device), []);
+    },
+    nodeData: () => data(nodeData, node),
+    data,
+    past({ device, samples }) {
+      counts.historical += samples.length;
+      publish(topicOf("DDATA", device), samples);
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { clip } from "../../../domain/foreign-text.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import type { Log } from "../../../platform/log.ts";
+import { createRecurringProblem } from "../../../platform/log-bounds.ts";
+
+/** Messages since the gateway started. */
+export interface SparkplugCounts {
+  births: number;
+  deviceBirths: number;
+  deviceDeaths: number;
+  data: number;
+  historical: number;
+  /** Values of the past whose devices were not born in time. */
+  historicalDropped: number;
+  rebirthsMerged: number;
+  /** Answers that the broker did not read in time. */
+  answersDropped: number;
+  /** Commands that are no messages of Sparkplug. */
+  commandsUnreadable: number;
+}
+
+/** What the edge node counts, and says in log and health, over all connections. */
+export interface NodeReport {
+  readonly counts: SparkplugCounts;
+  answerDropped(sender: string): void;
+  commandUnreadable(sender: string, bytes: number): void;
+  /** What is wrong, or was within the last half minute. */
+  problems(): readonly string[];
+}
+
+/** Of the name of a sender, in a log line. */
+const LONGEST_NAME = 128;
+const DROPPED = "answers to commands are dropped: the broker reads too slowly";
+
+export function createNodeReport(clock: Clock, log: Log): NodeReport {
+  const counts: SparkplugCounts = {
+    ...{ births: 0, deviceBirths: 0, deviceDeaths: 0, data: 0, historical: 0, historicalDropped: 0 },
+    ...{ rebirthsMerged: 0, answersDropped: 0, commandsUnreadable: 0 },
+  };
+  const dropping = createRecurringProblem(clock, () =>
+    log.info({ answersDropped: counts.answersDropped }, "answers to commands are dropped no more"),
+  );
+  const unreadable = createRecurringProblem(clock, () =>
+    log.info({ commandsUnreadable: counts.commandsUnreadable }, "all commands can be read again"),
+  );
+  return {
+    counts,
+    answerDropped(sender) {
+      counts.answersDropped += 1;
+      if (dropping.note()) log.warn({ sender: clip(sender, LONGEST_NAME) }, DROPPED);
+    },
+    commandUnreadable(sender, bytes) {
+      counts.commandsUnreadable += 1;
+      if (!unreadable.note()) return;
+      const fields = { sender: clip(sender, LONGEST_NAME), bytes };
+      log.warn(fields, "a command is no message of Sparkplug B, or is too large: it is ignored");
+    },
+    problems: () => (dropping.isRecurring() ? [DROPPED] : []),
+  };
+}
