@@ -23,12 +23,17 @@ export interface FrameFigures {
   /** Of its processor time, which other programs do not lengthen. */
   readonly cpuP50Ms: number;
   readonly cpuP95Ms: number;
+  /** The processor time of all of them, in percent of the time. */
+  readonly cpuPercent: number;
   /** Of the tasks that take in a message of the stream. */
   readonly messageP95Ms: number;
   readonly faults: readonly string[];
 }
 
-/** The time of the main thread for each frame that the page draws, from a trace of the browser. */
+/**
+ * The time of the main thread for each frame of the page, from a trace of the browser: not the time between
+ * two frames.
+ */
 export async function measureFrames(browser: Browser, page: Page, seconds: number): Promise<FrameFigures> {
   await browser.startTracing(page, { categories });
   await pause(seconds * 1_000);
@@ -38,10 +43,13 @@ export async function measureFrames(browser: Browser, page: Page, seconds: numbe
   return framesOf(trace.traceEvents, seconds);
 }
 
-/** A task of the main thread is a frame if the page's script drew in it. */
+/**
+ * A task of the main thread is a frame if the page's script drew in it, or if the browser painted what the
+ * script had changed before. The pictures of a canvas are made in it, too: the browser draws by software.
+ */
 function framesOf(events: readonly TraceEvent[], seconds: number): FrameFigures {
-  const drawn = events.filter(({ name }) => name === "FireAnimationFrame");
-  const main = drawn[0];
+  const main = events.find(({ name }) => name === "FireAnimationFrame");
+  const drawn = events.filter(({ name }) => name === "FireAnimationFrame" || name === "Paint");
   const tasks = events
     .filter(({ name, ph, tid, pid }) => isTask(name) && ph === "X" && tid === main?.tid && pid === main.pid)
     .sort((a, b) => a.ts - b.ts);
@@ -58,6 +66,7 @@ function framesOf(events: readonly TraceEvent[], seconds: number): FrameFigures 
     p95Ms: quantile(wall, 0.95),
     cpuP50Ms: quantile(cpu, 0.5),
     cpuP95Ms: quantile(cpu, 0.95),
+    cpuPercent: cpu.reduce((sum, ms) => sum + ms, 0) / (10 * seconds),
     messageP95Ms: quantile(long, 0.95),
     faults: frames.length < seconds ? [`only ${frames.length} frames were drawn in ${seconds} s`] : [],
   };

@@ -132,6 +132,7 @@ function tableOf(
     row("  the same on a robot's page", robot.p50Ms, robot.p95Ms, robot.count),
     row("  main thread of a frame, ms: p50, p95, frames", frames.p50Ms, frames.p95Ms, frames.frames),
     row("  the same as processor time, ms: p50, p95", frames.cpuP50Ms, frames.cpuP95Ms),
+    row("  all of them, processor time in % of a core", frames.cpuPercent),
     row("  other tasks of the main thread, ms: p95", frames.messageP95Ms),
     `${minutes} minutes of that${short}, each after a collection:`,
     row("", "before", "after", "more"),

@@ -64,15 +64,14 @@ export function createArrangement(widthOf: (text: string) => number): Arrangemen
     at(scene, camera, size) {
       const of = viewOf(scene.points, camera, size);
       const isSameView = isSame(named.of, of);
-      const isNew = !isSameView || performance.now() - named.atMs >= NAMES_MS;
-      // The last frame is laid out anew: it has all names for which there is room.
-      if (!isNew && scene.isMoving && carry(scene, camera, size))
-        return { ...layout, pointNames: named.names };
+      // The last frame of a movement may stay for long: it has all names for which there is room.
+      const isNew = !isSameView || !scene.isMoving || performance.now() - named.atMs >= NAMES_MS;
+      if (!isNew && carry(scene, camera, size)) return { ...layout, pointNames: named.names };
       lay(scene, camera, size);
       const parts = { size, widthOf, spots };
       if (!isNew) {
         const fixed = [...named.names, ...named.pictures];
-        layout = layoutOf(laid, [], { ...parts, fixed, isQuick: scene.isMoving });
+        layout = layoutOf(laid, [], { ...parts, fixed, isQuick: true });
         return { ...layout, pointNames: named.names };
       }
       const pictures = isSameView ? named.pictures : fixedBoxes(scene.points, camera, size);

@@ -3,7 +3,15 @@ import type { Robot } from "../../northbound/web/api/robot.ts";
 import { say, word } from "../texts/texts.ts";
 import { ageMs, agoText, type Dated, type Moment, timeOfDay, wallTimeMs } from "../trust/time-text.ts";
 import type { Camera } from "./camera.ts";
-import { isMoving, type Place, POLLS_FORGIVEN, placeAt, type Track } from "./track.ts";
+import {
+  isMoving,
+  isSamePlace,
+  type Place,
+  POLLS_FORGIVEN,
+  pixelsPerMs,
+  placeAt,
+  type Track,
+} from "./track.ts";
 
 export type PointShape = FloorSettings["point_types"][number]["shape"];
 
@@ -105,6 +113,41 @@ export function sceneAt(state: FloorState, now: Moment): Scene {
     direction: chosenMark === null || next === undefined ? null : [chosenMark.place, next],
     isMoving: isAnyMoving,
   };
+}
+
+/** A mark is drawn on whole pixels: a frame that moves none by one would look the same. */
+const STEP_PIXELS = 1;
+/** When a movement is over, the last frame comes at the latest so long after it. */
+const LONGEST_REST_MS = 500;
+
+/** How long a drawing that moves can stay as it is: until its fastest mark is a pixel further. */
+export function restMs({ mapId, robots }: FloorState, { pixelsPerUnit }: Camera, now: Moment): number {
+  let fastest = STEP_PIXELS / LONGEST_REST_MS;
+  for (const { track } of robots) {
+    if (track === null || track.report.mapId !== mapId || !isMoving(track, now)) continue;
+    fastest = Math.max(fastest, pixelsPerMs(track, pixelsPerUnit));
+  }
+  return STEP_PIXELS / fastest;
+}
+
+/** Whether two scenes that stand look the same. */
+export function isAlike(before: Scene, now: Scene): boolean {
+  if (before.isMoving || now.isMoving || before.points !== now.points) return false;
+  if (!isSameWay(before.trail, now.trail) || !isSameWay(before.ahead, now.ahead)) return false;
+  return (
+    before.marks.length === now.marks.length &&
+    before.marks.every((mark, at) => isSameMark(mark, now.marks[at]))
+  );
+}
+
+function isSameWay(before: readonly Place[], now: readonly Place[]): boolean {
+  return before.length === now.length && before.every((place, at) => isSamePlace(place, now[at] ?? place));
+}
+
+function isSameMark(mark: Mark, now: Mark | undefined): boolean {
+  return (Object.keys(mark) as readonly (keyof Mark)[]).every((key) =>
+    key === "place" ? now !== undefined && isSamePlace(mark.place, now.place) : mark[key] === now?.[key],
+  );
 }
 
 function markOf(robot: FloorRobot, track: Track, state: FloorState, pollMs: number, now: Moment): Mark {

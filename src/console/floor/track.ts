@@ -70,7 +70,18 @@ export function isMoving({ report, from, durationMs }: Track, now: Moment): bool
   return elapsedMs(report.receivedAt, now) < durationMs && !isSamePlace(from, report.place);
 }
 
-function isSamePlace(a: Place, b: Place): boolean {
+/** From the centre of a mark to its tip, which moves when the mark turns. */
+const TIP_PIXELS = 12;
+
+/** How fast a mark moves on the drawing: no part of it is faster. */
+export function pixelsPerMs({ report: { place }, from, durationMs }: Track, pixelsPerUnit: number): number {
+  const { headingRadians: start } = from;
+  const turn = start === null || place.headingRadians === null ? 0 : shorterTurn(start, place.headingRadians);
+  const way = Math.hypot(place.x - from.x, place.y - from.y) * pixelsPerUnit;
+  return (way + Math.abs(turn) * TIP_PIXELS) / durationMs;
+}
+
+export function isSamePlace(a: Place, b: Place): boolean {
   return a.x === b.x && a.y === b.y && a.headingRadians === b.headingRadians;
 }
 
@@ -88,10 +99,12 @@ function mix(from: number, to: number, part: number): number {
   return Math.min(Math.max(value, Math.min(from, to)), Math.max(from, to));
 }
 
-/** The shorter way round. */
 function turned(from: number | null, to: number | null, part: number): number | null {
-  if (from === null || to === null) return to;
+  return from === null || to === null ? to : from + shorterTurn(from, to) * part;
+}
+
+/** The shorter way round. */
+function shorterTurn(from: number, to: number): number {
   const turn = (to - from) % (2 * Math.PI);
-  const shorter = ((2 * turn) % (2 * Math.PI)) - turn;
-  return from + shorter * part;
+  return ((2 * turn) % (2 * Math.PI)) - turn;
 }

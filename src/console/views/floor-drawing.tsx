@@ -1,11 +1,11 @@
 import { select } from "d3-selection";
 import { type D3ZoomEvent, type ZoomBehavior, zoom, zoomIdentity } from "d3-zoom";
 import { useEffect, useRef } from "preact/hooks";
-import { type Camera, type Size, type Zoom, zoomed } from "../floor/camera.ts";
+import { type Camera, isSame, type Size, type Zoom, zoomed } from "../floor/camera.ts";
 import { createPainter, type Painter, pointNear, robotNear } from "../floor/draw.ts";
 import type { Picture } from "../floor/ground.ts";
 import { fitted } from "../floor/picture.ts";
-import { type FloorState, type Scene, sceneAt } from "../floor/scene.ts";
+import { type FloorState, isAlike, restMs, type Scene, sceneAt } from "../floor/scene.ts";
 import { say } from "../texts/texts.ts";
 import type { Moment } from "../trust/time-text.ts";
 
@@ -72,18 +72,29 @@ interface Base extends Fitted {
   readonly camera: Camera;
 }
 
+/** What the canvas shows. */
+interface Drawn {
+  readonly scene: Scene;
+  readonly camera: Camera;
+  /** Everything else that the picture depends on. */
+  readonly with: readonly unknown[];
+}
+
+/** The browser takes so long until the next frame. */
+const FRAME_MS = 16;
+
 /** A drawing that is read again may be the same: its text is made only then, and not in each frame. */
 function isOf(base: Base, { mapId, points, layout }: Fitted): boolean {
   if (base.mapId !== mapId || base.points !== points) return false;
   return base.layout === layout || JSON.stringify(base.layout) === JSON.stringify(layout);
 }
 
-/** Draws when something has changed, and in each frame while a mark moves. */
+/** Draws when something looks different than before: while marks move, whenever one is a pixel further. */
 function createDrawing(canvas: HTMLCanvasElement): Drawing {
   const ink = canvas.getContext("2d", { alpha: false });
   let shown: DrawingProps | null = null;
-  let last: { readonly scene: Scene; readonly camera: Camera } | null = null;
-  let [size, ask]: [Size, number] = [{ width: 0, height: 0 }, 0];
+  let last: Drawn | null = null;
+  let [size, ask, rest]: [Size, number, number] = [{ width: 0, height: 0 }, 0, 0];
   let painter: Painter | null = null;
   let transform: Zoom = zoomIdentity;
   let base: Base | null = null;
@@ -91,7 +102,8 @@ function createDrawing(canvas: HTMLCanvasElement): Drawing {
   function paint(): void {
     ask = 0;
     if (painter === null || shown === null || size.width === 0) return;
-    const scene = sceneAt(shown.state, shown.now());
+    const now = shown.now();
+    const scene = sceneAt(shown.state, now);
     const { mapId } = shown.state;
     const layout = shown.picture?.layout ?? null;
     // The view is fitted once for each map and drawing: it must not move under the pointer when a robot
@@ -99,9 +111,12 @@ function createDrawing(canvas: HTMLCanvasElement): Drawing {
     const of = { mapId, points: scene.points.length, layout };
     base = { ...of, camera: base !== null && isOf(base, of) ? base.camera : fitted(scene, layout, size) };
     const camera = zoomed(base.camera, transform);
-    painter.draw(scene, camera, size, shown.picture);
-    last = { scene, camera };
-    if (scene.isMoving) plan();
+    const drawn = [painter, shown.picture, camera.pixelsPerUnit, camera.originX, camera.originY];
+    if (last === null || !isSame(last.with, drawn) || !isAlike(last.scene, scene))
+      painter.draw(scene, camera, size, shown.picture);
+    last = { scene, camera, with: drawn };
+    clearTimeout(rest);
+    if (scene.isMoving) rest = setTimeout(plan, restMs(shown.state, camera, now) - FRAME_MS);
   }
 
   function plan(): void {
@@ -159,6 +174,7 @@ function createDrawing(canvas: HTMLCanvasElement): Drawing {
       behaviour.transform(selection, zoomIdentity);
     },
     close() {
+      clearTimeout(rest);
       cancelAnimationFrame(ask);
       resized.disconnect();
       selection.on(".zoom", null);

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type FloorRobot, type FloorState, noticeOf, sceneAt } from "../../../src/console/floor/scene.ts";
+import {
+  type FloorRobot,
+  type FloorState,
+  isAlike,
+  noticeOf,
+  restMs,
+  sceneAt,
+} from "../../../src/console/floor/scene.ts";
 import { ageMs, type Moment, timeOfDay } from "../../../src/console/trust/time-text.ts";
 import { floorStates, moments } from "./floor-arbitraries.ts";
 
@@ -67,6 +74,42 @@ describe("a mark of the floor", () => {
     expect(marks.map(({ robotId, isChosen }) => [robotId, isChosen])).toEqual([
       ["cart-02", false],
       ["cart-01", true],
+    ]);
+  });
+});
+
+describe("a drawing", () => {
+  const camera = { pixelsPerUnit: 5, originX: 0, originY: 0 };
+  const driving = (x: number, headingRadians: number | null, mapId = 1): FloorRobot => {
+    const report = { record: "b", mapId, place: { x, y: 2, headingRadians }, receivedAt };
+    return { ...cart, track: { report, from: place, durationMs: 1_000 } };
+  };
+  const restOf = (...robots: FloorRobot[]) =>
+    Math.round(restMs({ ...state, robots }, camera, { monotonicMs: 1_500, wallMs: 0 }));
+
+  it("stays until its fastest mark is a pixel further, or has turned by one", () => {
+    expect(restOf(cart, driving(3, 0), driving(11, 0))).toBe(20);
+    // A quarter of a circle with the radius of a mark: 18.8 pixels a second.
+    expect(restOf(driving(1, Math.PI / 2))).toBe(53);
+    expect(restOf(driving(1, null))).toBe(500);
+    expect(restOf(cart, driving(11, 0, 2))).toBe(500);
+  });
+
+  it("is the same if all stand, and nothing else has changed", () => {
+    const at = (changes: Partial<FloorRobot>, ms = 0) =>
+      sceneAt({ ...state, robots: [{ ...cart, ...changes }], chosenId: "cart-01" }, after(ms));
+    const first = at({});
+    expect(isAlike(first, at({ seen: { ageWhenSentMs: 0, receivedAt } }, 1_000))).toBe(true);
+    expect(isAlike(first, at({}, 9_000))).toBe(false);
+    expect(isAlike(first, at({ word: "paused", emphasis: "abnormal" }))).toBe(false);
+    expect(isAlike(first, at({ trail: [place] }))).toBe(false);
+    expect(isAlike(first, at({ ahead: [place] }))).toBe(false);
+    expect(isAlike(first, { ...first, marks: [] })).toBe(false);
+    const moving = at(driving(3, 0));
+    expect([isAlike(moving, moving), isAlike(moving, first), isAlike(first, moving)]).toEqual([
+      false,
+      false,
+      false,
     ]);
   });
 });

@@ -42,6 +42,26 @@ describePages("the floor in a browser", (pages) => {
     expect(xs.filter((x) => x > from.x + 5 && x < to - 5).length).toBeGreaterThan(3);
   });
 
+  it("draws once for each pixel of a movement, and not while all stand", async () => {
+    const { page, gateway } = await open({ before: countDrawings });
+    await markAtRest(page);
+    const drawings = () => page.evaluate<number>("drawings");
+    const shows = async (second: number, change: Partial<Robot>, row: string) => {
+      gateway.send("change", { at: at(second), robots: [{ robot_id: ROBOT, ...change }] });
+      await page.getByRole("list", { name: "Robots" }).getByText(row).waitFor();
+      await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+    };
+    const before = await drawings();
+    await shows(1, { out_of_service: true }, "out of service");
+    expect(await drawings()).toBe(before);
+    await shows(2, { place: placed(0.1, 0, at(2)) }, "x 0.1, y 0.0");
+    await markAtRest(page);
+    await page.clock.fastForward(2_500);
+    const during = (await drawings()) - before;
+    expect(during).toBeGreaterThan(1);
+    expect(during).toBeLessThan(15);
+  });
+
   it("keeps nothing of a list of robots that the page has left", async () => {
     const { page } = await open();
     const nodesHeld = await nodeCounter(page);
@@ -115,6 +135,19 @@ describePages("the floor in a browser", (pages) => {
     expect(gateway.opened()).toBe(2);
   });
 });
+
+/** Counts how often the ground is drawn, with which each picture begins. */
+async function countDrawings(page: Page): Promise<void> {
+  await page.clock.install();
+  await page.addInitScript(`{
+    globalThis.drawings = 0;
+    const { drawImage } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.drawImage = function (image, ...at) {
+      if (image instanceof HTMLCanvasElement) drawings += 1;
+      return drawImage.call(this, image, ...at);
+    };
+  }`);
+}
 
 /** Where the mark is when the page has found its layout: ten looks see it in one place. */
 async function markAtRest(page: Page): Promise<Seen> {
