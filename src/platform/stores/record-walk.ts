@@ -13,10 +13,17 @@ const PAGE_SIZES = [PAGE_BYTES, 2 * PAGE_BYTES, 4 * PAGE_BYTES, 8 * PAGE_BYTES, 
 /** Both heads of the file, each a page long, have this word at the same offset. */
 const MAGIC = 0xbeefc0de;
 const MAGIC_AT = 24;
-/** The file has no free range of this size, so lmdb searches its whole list of them. */
-const PROBE_BYTES = 16_000_000;
+/** A plant's file has no free range of this size. */
+const MOST_PROBE_BYTES = 16_000_000;
 
 type Database = ReturnType<typeof open<number | Buffer, string>>;
+
+/** What lmdb tells of a file; a page is a part of it. */
+interface Stats {
+  readonly entryCount: number;
+  readonly pageSize: number;
+  readonly lastPageNumber: number;
+}
 
 /**
  * Reads every record of the store in `folder`. A damaged page may end the process at any step.
@@ -47,13 +54,13 @@ export async function walkRecords(folder: string, isReadByOwner = false): Promis
 }
 
 function problemOf(database: Database, isReadByOwner: boolean): string | null {
-  const { entryCount } = database.getStats() as { readonly entryCount: number };
+  const stats = database.getStats() as Stats;
   const { records, isDamaged } = isReadByOwner
     ? { records: database.getKeysCount(), isDamaged: false }
     : countRecords(database);
   // If a page is damaged, lmdb continues with the pages that it can reach.
-  if (records !== entryCount) return `it holds ${records} records of ${entryCount}`;
-  if (!canBeWritten(database)) return "the list of free places in data.mdb cannot be read";
+  if (records !== stats.entryCount) return `it holds ${records} records of ${stats.entryCount}`;
+  if (!canBeWritten(database, stats)) return "the list of free places in data.mdb cannot be read";
   // Last, because a store may be of use without one of its records.
   return isDamaged ? damagedRecord : null;
 }
@@ -82,12 +89,16 @@ function hasBothHeads(path: string): boolean {
   }
 }
 
-/** Allocates room for a large record, and aborts: nothing reaches the disk. */
-function canBeWritten(database: Database): boolean {
+/**
+ * Allocates room for a record that fits into no free range, so lmdb searches its whole list of them. Then it
+ * aborts: nothing reaches the disk. A record as large as all pages is enough, and a small one is made sooner.
+ */
+function canBeWritten(database: Database, { pageSize, lastPageNumber }: Stats): boolean {
   const key = "walk";
+  const bytes = Math.min((lastPageNumber + 1) * pageSize, MOST_PROBE_BYTES);
   let isThere = false;
   database.transactionSync(() => {
-    database.putSync(key, Buffer.alloc(PROBE_BYTES));
+    database.putSync(key, Buffer.alloc(bytes));
     isThere = database.get(key) !== undefined;
     return ABORT;
   });
