@@ -86,7 +86,9 @@ function quietRemark({ streams: { quietLimitMs } }: FleetFacts): readonly string
 function skewRemark(facts: FleetFacts): readonly string[] {
   const skew = skewSeconds(facts);
   if (Math.abs(skew) <= NOTABLE_SKEW_SECONDS) return [];
-  return [`this machine's clock is ${Math.abs(skew)} s ${skew > 0 ? "behind" : "ahead of"} the service's`];
+  return skew > 0
+    ? [`this machine's clock is ${skew} s behind the service's`]
+    : [`this machine's clock is ${-skew} s ahead of the service's`];
 }
 
 /** Rounded to a tenth. */

@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { parseAst } from "rolldown/parseAst";
 import { describe, expect, it } from "vitest";
 import { german as de } from "../../src/console/texts/de.ts";
+import { later } from "../../src/console/texts/en/later.ts";
 import { en, english } from "../../src/console/texts/en.ts";
-import { languageOf, say, speak } from "../../src/console/texts/texts.ts";
+import { fieldText, inWords, languageOf, say, speak, speakMore } from "../../src/console/texts/texts.ts";
 import { alarmRules } from "../../src/domain/alarm.ts";
 import { missionStateNames } from "../../src/domain/mission.ts";
 import { qualities } from "../../src/domain/observed.ts";
@@ -14,10 +15,12 @@ import { batteryStateNames } from "../../src/domain/robot.ts";
 const namesIn = (text: string) => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort();
 
 describe("the texts of both languages", () => {
-  it("have the same keys, names and forms", () => {
-    expect(Object.keys(de.texts).sort()).toEqual(Object.keys(en).sort());
-    for (const [key, text] of Object.entries(en)) {
-      const other: string = Reflect.get(de.texts, key);
+  it("have the same keys, names and forms", async () => {
+    const german = { ...de.texts, ...(await de.more()).later };
+    const all = { ...en, ...later };
+    expect(Object.keys(german).sort()).toEqual(Object.keys(all).sort());
+    for (const [key, text] of Object.entries(all)) {
+      const other: string = Reflect.get(german, key);
       expect([key, namesIn(other)]).toEqual([key, namesIn(text)]);
       expect([key, other.split("|").length]).toEqual([key, text.split("|").length]);
       expect(other).not.toBe("");
@@ -33,6 +36,23 @@ describe("the texts of both languages", () => {
     expect(Object.keys(de.alarms).sort()).toEqual(Object.keys(alarmRules).sort());
   });
 
+  it("have sayings that the gateway says, and names of fields that requests have", async () => {
+    const { sayings, fields } = await de.more();
+    const codeOf = (root: string, ending: string) =>
+      readdirSync(root, { recursive: true, encoding: "utf8" })
+        .filter((file) => file.endsWith(ending) && !file.startsWith("console"))
+        .map((file) => readFileSync(join(root, file), "utf8"))
+        .join();
+    const [code, proto] = [codeOf("src", ".ts"), codeOf("proto", ".proto")];
+    const camel = (plain: string) => plain.replace(/ (\w)/g, (_, letter: string) => letter.toUpperCase());
+    const parts = Object.keys(sayings).flatMap((saying) =>
+      saying.split(/\{\w+\}/).map((part) => part.trim()),
+    );
+    expect(parts.filter((part) => !code.includes(part) && !code.includes(camel(part)))).toEqual([]);
+    const isField = (plain: string) => new RegExp(`\\b${plain.replaceAll(" ", "_")}\\b`).test(proto);
+    expect(Object.keys(fields).filter((plain) => !isField(plain))).toEqual([]);
+  });
+
   it("are those of the user's choice, or of the browser", () => {
     expect(languageOf(null, ["fr-FR", "de-AT", "en-GB"])).toBe("de");
     expect(languageOf("en", ["de-DE"])).toBe("en");
@@ -46,7 +66,44 @@ describe("the texts of both languages", () => {
     expect([1, 2].map((count) => say("alarms.number", { count }))).toEqual(["1 Alarm", "2 Alarme"]);
     speak(english, ["en-GB"]);
   });
+
+  it("say in German what the gateway says, with its values", async () => {
+    const told = "2 of 3 streams are open; no token: (1) {a}; made of dots.";
+    expect([inWords(told), fieldText("robot_id")]).toEqual([told, "robot id"]);
+    speak(de, ["de-DE"]);
+    await speakMore();
+    const german = "2 von 3 Datenströmen sind offen; kein Token: (1) {a}; made of dots.";
+    expect([inWords(told), fieldText("robot_id")]).toEqual([german, "Roboter (robot id)"]);
+    speak(english, ["en-GB"]);
+    await speakMore();
+  });
 });
+
+it("no module of the first view uses a text that is loaded later", () => {
+  const keys = Object.keys(later);
+  const usedIn = (file: string) => {
+    const code = readFileSync(file, "utf8");
+    const named = [...code.matchAll(/"([\w.]+)"/g)].flatMap(([, key = ""]) =>
+      keys.includes(key) ? key : [],
+    );
+    const begun = [...code.matchAll(/`(\w+\.)\$\{/g)].flatMap(([, begin = ""]) =>
+      keys.some((key) => key.startsWith(begin)) ? begin : [],
+    );
+    return [...named, ...begun];
+  };
+  expect(firstModules("src/console/main.tsx").flatMap(usedIn)).toEqual([]);
+  expect(usedIn("src/console/views/connections.tsx").length).toBeGreaterThan(20);
+});
+
+/** A module, and those that are loaded with it. */
+function firstModules(file: string, seen = new Set<string>()): readonly string[] {
+  if (seen.has(file)) return [];
+  seen.add(file);
+  const code = readFileSync(file, "utf8");
+  for (const [, path = ""] of code.matchAll(/^(?:import(?! type)|\}).* from "(\..*\.tsx?)";$/gm))
+    firstModules(join(dirname(file), path), seen);
+  return [...seen];
+}
 
 describe("no view has a text of its own", () => {
   const root = "src/console";

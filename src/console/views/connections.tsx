@@ -1,7 +1,7 @@
 import type { Connection, Connections as Facts } from "../../northbound/web/api/gateway.ts";
-import { figuresText, leftWord } from "../fleet/words.ts";
+import { figuresText, leftWord } from "../fleet/plant-words.ts";
 import type { Emphasis } from "../floor/scene.ts";
-import { numberText, type PlainKey, say, word } from "../texts/texts.ts";
+import { inWords, numberText, type PlainKey, say, word } from "../texts/texts.ts";
 import { Certificates } from "./certificates.tsx";
 import { Ago, Says, Table, Time, TimeZone, Word } from "./parts.tsx";
 import { Confirmed, usePolled } from "./polled.tsx";
@@ -86,7 +86,7 @@ function Parts({ connections }: { readonly connections: readonly Connection[] })
           partName(name),
           <Word word={word(state)} emphasis={partEmphasis[state]} />,
           <Ago iso={since} />,
-          detail,
+          inWords(detail),
         ],
       }))}
     />
@@ -146,14 +146,14 @@ function Peers({ connections }: { readonly connections: readonly Connection[] })
           key: `${part} ${index}`,
           cells: [
             say(`peer.${peer.kind}`),
-            <span class="id">{peer.name}</span>,
+            <span class="id">{peer.kind === "broker" ? inWords(peer.name) : peer.name}</span>,
             <span class="id one-line" title={peer.client ?? undefined}>
               {peer.client}
             </span>,
             <span class="number">{peer.address}</span>,
             <Word word={word(peer.state)} emphasis={peerEmphasis[peer.state]} />,
             <Ago iso={peer.since} />,
-            peer.detail,
+            inWords(peer.detail),
           ],
         }))}
       />

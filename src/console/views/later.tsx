@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import type { ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
-import { type PlainKey, say } from "../texts/texts.ts";
+import { type PlainKey, say, speakMore } from "../texts/texts.ts";
 
 /**
  * A view whose code is loaded when it is first shown: most pages do not need it, and the first page loads
@@ -18,7 +18,8 @@ export function viewLater<Props extends object>(
 
   async function begin(): Promise<void> {
     try {
-      found.value = { View: await load() };
+      const [View] = await Promise.all([load(), speakMore()]);
+      found.value = { View };
       problem.value = "";
     } catch {
       // A gateway of another version has other files.

@@ -11,7 +11,7 @@ import {
   withChoice,
 } from "../commanding/form.ts";
 import { type Offers, offersFor } from "../commanding/offers.ts";
-import { say } from "../texts/texts.ts";
+import { fieldText, say } from "../texts/texts.ts";
 
 interface FormParts {
   readonly problem: FormProblem | null;
@@ -45,7 +45,7 @@ export function RequestFields(props: {
         const chosen = chosenOf(group.fields, value);
         return (
           <div class="choice" key={group.name}>
-            <label for={`${path}#${group.name}`}>{plainName(group.name)}</label>{" "}
+            <label for={`${path}#${group.name}`}>{fieldText(group.name)}</label>{" "}
             <select
               id={`${path}#${group.name}`}
               value={chosen?.json_name ?? ""}
@@ -56,7 +56,7 @@ export function RequestFields(props: {
               <option value="">{say("form.none")}</option>
               {group.fields.map(({ name, json_name: own }) => (
                 <option key={own} value={own}>
-                  {plainName(name)}
+                  {fieldText(name)}
                 </option>
               ))}
             </select>
@@ -77,7 +77,7 @@ interface FieldProps {
 }
 
 function Field({ field, path, value, set, form }: FieldProps) {
-  const plain = plainName(field.name);
+  const plain = fieldText(field.name);
   const name = field.required ? say("form.required", { field: plain }) : plain;
   if (!field.list && !isMessage(field)) return <Input {...{ field, path, value, set, form, name }} />;
   const items = field.list && Array.isArray(value) ? (value as readonly FormValue[]) : [];
@@ -110,11 +110,6 @@ function Field({ field, path, value, set, form }: FieldProps) {
       )}
     </fieldset>
   );
-}
-
-/** The names of fields are those of the service, in every language. */
-function plainName(name: string): string {
-  return name.toLowerCase().replaceAll("_", " ");
 }
 
 function Item(props: FieldProps & { readonly name: string }) {

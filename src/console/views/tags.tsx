@@ -2,8 +2,8 @@ import { useComputed, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import type { Tag, Tags as TagPage } from "../../northbound/web/api/tag.ts";
 import { byName } from "../fleet/list.ts";
+import { qualityWord, tagsRequest, valueStart, valueText } from "../fleet/plant-words.ts";
 import { foldersOf, type TagFolder, tagName } from "../fleet/tag-tree.ts";
-import { qualityWord, tagsRequest, valueStart, valueText } from "../fleet/words.ts";
 import { robotAddress, type TagFilter, tagAddress, tagsAddress } from "../route.ts";
 import { inLanguage, say } from "../texts/texts.ts";
 import type { Moment } from "../trust/time-text.ts";
@@ -44,7 +44,7 @@ export function Tags({ query }: { readonly query: TagFilter }) {
   return (
     <>
       <div>
-        <h1>{say("tags")}</h1>
+        <h1>{say("tags.title")}</h1>
         <TimeZone />
       </div>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>

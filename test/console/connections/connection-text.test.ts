@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { figuresText, leftWord } from "../../../src/console/fleet/words.ts";
+import { figuresText, leftWord } from "../../../src/console/fleet/plant-words.ts";
 import type { Expiry } from "../../../src/northbound/web/api/gateway.ts";
 
 const end: Expiry = { kind: "certificate", name: "opcua", path: "/a.pem", ends_at: null, seconds_left: null };

@@ -1,7 +1,80 @@
+import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { busyRobot, flatBattery } from "../busy-fleet.ts";
+import { later } from "../../../src/console/texts/en/later.ts";
+import { en } from "../../../src/console/texts/en.ts";
+import { connections } from "../../../src/northbound/web/api/gateway.ts";
+import { busyRobot, dock, flatBattery, lostCommand } from "../busy-fleet.ts";
 import { oneMission, standingRobot } from "../standing-robot.ts";
 import { describePages, isLive } from "./page-harness.ts";
+
+/** The gateway as its own pages show it. */
+const facts = connections.parse({
+  count: 1,
+  next: null,
+  connections: [
+    {
+      name: "fleet",
+      state: "degraded",
+      since: "2026-01-02T03:04:05.000Z",
+      detail: "2 of 3 streams are open; no token: the service answers with 401",
+      figures: {},
+      peer_count: 1,
+      peers: [
+        {
+          kind: "broker",
+          name: "the embedded broker",
+          client: "",
+          address: "127.0.0.1:1883",
+          state: "connected",
+          since: null,
+          detail: "",
+        },
+      ],
+    },
+  ],
+  queues: [{ name: "mqtt", figures: { events_dropped: 2 } }],
+  disk: { path: "/var/lib/fleetgate", free_bytes: 1, detail: "" },
+  expiries: [],
+});
+
+/** What the gateway and the service say in English to everybody. */
+const toAll = [
+  ...["8 % are left", "the connection was lost", "the robot's way is blocked"],
+  ...["the machine has not asked", "the service answers with 401"],
+];
+
+/** Every view, by its address. */
+const views = [
+  ...["/", "/?robot=cart-1", "/robots/cart-1", "/robots/none", "/alarms", "/commands", "/stations", "/tags"],
+  ...["/commands/opcua%3Aline1%2Fr1", "/send?operation=CreateMission&robot=cart-1", "/connections"],
+  ...["/simulator", "/nothing"],
+];
+
+/** English texts of more than two words, with anything for their names. */
+const sentences = Object.values({ ...en, ...later })
+  .flatMap((text: string) => text.split("|"))
+  .filter(
+    (text) =>
+      text
+        .replace(/\{\w+\}/g, "")
+        .split(/\s+/)
+        .filter((part) => /\p{L}/u.test(part)).length > 2,
+  )
+  .map((text) => new RegExp(`^${text.replace(/[.*+?()[\]\\^$|]/g, "\\$&").replace(/\{\w+\}/g, ".+")}$`, "s"));
+
+/** Words that no German sentence has. */
+const englishWord = /(?<![\w'-])(the|are|is|of|and|not|with|from|has|been|its|their)(?![\w'-])/i;
+
+/** What a page says and shows on pointing, in its smallest parts and as a whole. */
+const textsOf = (page: Page) =>
+  page.evaluate<readonly string[]>(`[...document.querySelectorAll("body *")]
+    .filter((element) => element.checkVisibility() && element.closest("script, .id, [lang=en]") === null)
+    .flatMap((element) => [
+      ...[...element.childNodes].filter(({ nodeType }) => nodeType === 3).map(({ data }) => data),
+      element.textContent,
+      ...["title", "aria-label", "placeholder"].map((name) => element.getAttribute(name) ?? ""),
+    ])
+    .map((text) => text.trim())`);
 
 describePages("the page in German", (pages) => {
   const open = (path: string) =>
@@ -22,6 +95,32 @@ describePages("the page in German", (pages) => {
     await chosen.getByRole("button", { name: "cart-2 pausieren" }).waitFor();
     await chosen.getByRole("button", { name: "Sperren…" }).waitFor();
     expect(await page.title()).toBe("cart-2 – plant1");
+  });
+
+  it.each(views)("has no English sentence on %s", async (path) => {
+    const { page } = await pages.open(path, {
+      locale: "de-DE",
+      robots: [busyRobot("cart-1"), standingRobot("cart-2")],
+      addRoutes: (server) => void server.get("/api/v1/connections", async () => facts),
+      prepare(gateway) {
+        Object.assign(gateway, {
+          isOpen: true,
+          hasSimulator: true,
+          stations: [dock],
+          commands: [lostCommand],
+        });
+        gateway.alarms = [flatBattery];
+      },
+    });
+    await expect.poll(() => page.getByText(/^Wird (geladen …|gelesen\.)$/).count()).toBe(0);
+    const texts = (await textsOf(page)).map((text) =>
+      toAll.reduce((rest, own) => rest.replaceAll(own, ""), text),
+    );
+    const found = texts.filter(
+      (text) =>
+        text.length < 200 && (englishWord.test(text) || sentences.some((sentence) => sentence.test(text))),
+    );
+    expect([...new Set(found)]).toEqual([]);
   });
 
   it("says of an alarm what to do, and sends by the same second step", async () => {

@@ -5,7 +5,7 @@ import {
   tagsRequest,
   valueStart,
   valueText,
-} from "../../../src/console/fleet/words.ts";
+} from "../../../src/console/fleet/plant-words.ts";
 import { qualities } from "../../../src/domain/observed.ts";
 
 const plain = { unit: null, meaning: null };
