@@ -2,7 +2,13 @@ import type { Problem } from "../northbound/web/api/gateway.ts";
 import { say } from "./texts/texts.ts";
 
 /** An answer of the API, or why there is none. */
-export type Answer<T> = { readonly value: T } | { readonly problem: string };
+export type Answer<T> = { readonly value: T } | Unanswered;
+
+interface Unanswered {
+  readonly problem: string;
+  /** No answer came: a request that changes something may have done so. */
+  readonly mayBeDone?: true;
+}
 
 /** Of a request that says nothing else. */
 const ANSWER_MS = 10_000;
@@ -78,6 +84,6 @@ async function answerOf<T>(path: string, request: RequestInit, withinMs?: number
     if (response.ok) return { value: body as T };
     return { problem: (body as Problem).detail ?? say("gateway.answers", { status: response.status }) };
   } catch (error) {
-    return { problem: unansweredText(error) };
+    return { problem: unansweredText(error), mayBeDone: true };
   }
 }

@@ -6,9 +6,11 @@ export interface CommandFilter {
   readonly source: string;
   readonly operation: string;
   readonly state: string;
+  /** A part of the request id. */
+  readonly id: string;
 }
 
-const filterKeys = ["robot", "source", "operation", "state"] as const;
+const filterKeys = ["robot", "source", "operation", "state", "id"] as const;
 
 /** Conditions for the listed tags; an empty text: any. */
 export interface TagFilter {
@@ -100,8 +102,10 @@ export const codesManualAddress = `${manualAddress}commands.html#codes`;
 
 function filterIn(search: string): CommandFilter {
   const query = new URLSearchParams(search);
-  const [robot, source, operation, state] = filterKeys.map((key) => query.get(key) ?? "");
-  return { robot: robot ?? "", source: source ?? "", operation: operation ?? "", state: state ?? "" };
+  const [robot = "", source = "", operation = "", state = "", id = ""] = filterKeys.map(
+    (key) => query.get(key) ?? "",
+  );
+  return { robot, source, operation, state, id };
 }
 
 export function floorAddress(mapId: number | null, chosenId: string | null): string {
@@ -121,6 +125,9 @@ export function sendAddress(operation: string | null, robotId: string | null): s
 function sendRoute(query: URLSearchParams): Route {
   return { view: "send", operation: query.get("operation"), robotId: query.get("robot") };
 }
+
+/** The tags of a station. */
+export const stationTagsAddress = (station: string) => tagsAddress({ text: `station ${station}` });
 
 /** The address of a list of tags. Absent conditions match all. */
 export function tagsAddress(filter: Partial<TagFilter>): string {

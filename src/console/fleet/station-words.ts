@@ -7,10 +7,10 @@ export function stepText({ state, leases }: Station): string {
   if (!state.valid) return say("stations.notKnown");
   const { robot_here: robot, next_robot: next } = state;
   if (robot === null) return next === null ? say("stations.empty") : say("stations.comes", { robot: next });
-  if (!state.arrived) return say("stations.notArrived", { robot });
   if (state.conveyors.some(({ rolling }) => rolling)) return say("stations.rolls", { robot });
-  const isLeased = leases.some((lease) => lease.robot_id === robot);
-  return say(isLeased ? "stations.leased" : "stations.arrived", { robot });
+  if (leases.some((lease) => lease.robot_id === robot)) return say("stations.leased", { robot });
+  // A mission of the base family ends without a word of its arrival.
+  return say(state.arrived ? "stations.arrived" : "stations.notArrived", { robot });
 }
 
 /**

@@ -34,7 +34,8 @@ export function useWhyNot() {
 /** Resolves with an empty text, or why not. */
 export async function acknowledged(id: string): Promise<string> {
   const answer = await put<Acknowledgement>(`/alarms/${encodeURIComponent(id)}/acknowledgement`);
-  return "problem" in answer ? say("alarms.failed", { problem: answer.problem }) : "";
+  if ("value" in answer) return "";
+  return say(answer.mayBeDone ? "alarms.mayBeDone" : "alarms.failed", { problem: answer.problem });
 }
 
 /** An acknowledged alarm shows that itself; this shows only why it is not acknowledged. */

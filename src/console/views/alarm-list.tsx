@@ -166,7 +166,9 @@ function Since({ alarm }: { readonly alarm: AlarmView }) {
 
 /** What the gateway has found, and what somebody has written about it. */
 function Found({ alarm }: { readonly alarm: AlarmView }) {
-  const { text, occurrences, comment, commented_by: user } = alarm;
+  const { active, occurrences, comment, commented_by: user } = alarm;
+  // What it says of now was true until it returned.
+  const text = active ? alarm.text : say("alarms.last", { text: alarm.text });
   return (
     <>
       <p>

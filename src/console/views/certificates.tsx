@@ -150,12 +150,16 @@ function Decision(props: {
     event.preventDefault();
     if (isSent.peek()) return;
     isSent.value = true;
+    problem.value = "";
     const password = `${new FormData(event.currentTarget as HTMLFormElement).get("password")}`;
     const body: CertificateRequest = { trusted: isTrusted, password };
     const answer = await put<Certificate>(`/certificates/${thumbprint}`, body);
     isSent.value = false;
-    if ("problem" in answer) problem.value = say("certificates.unchanged", { problem: answer.problem });
-    else close(answer.value);
+    if ("value" in answer) close(answer.value);
+    else {
+      const key = answer.mayBeDone ? "certificates.mayBeDone" : "certificates.unchanged";
+      problem.value = say(key, { problem: answer.problem });
+    }
   };
   return (
     <form

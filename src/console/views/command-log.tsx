@@ -142,12 +142,13 @@ function State({ command }: { readonly command: Command }) {
 }
 
 /** Whether a command is listed. Filters match parts of names, in any case. */
-export function isWanted(command: Command, { robot, source, operation, state }: CommandFilter): boolean {
+export function isWanted(command: Command, { robot, source, operation, state, id }: CommandFilter): boolean {
   const has = (text: string, part: string) => text.toLowerCase().includes(part.trim().toLowerCase());
   return (
     has(command.robot_id ?? "", robot) &&
     has(sourceText(command), source) &&
     has(operationText(command), operation) &&
+    has(command.request_id ?? "", id) &&
     (state === "" || (command.outcome ?? command.stage) === state)
   );
 }

@@ -49,6 +49,9 @@ export function Commands({ filter }: { readonly filter: CommandFilter }) {
           {say("log.operation")} <input value={filter.operation} onInput={set("operation")} />
         </label>
         <label>
+          {say("command.requestId")} <input value={filter.id} onInput={set("id")} />
+        </label>
+        <label>
           {say("log.state")}{" "}
           <select value={filter.state} onChange={set("state")}>
             <option value="">{say("log.any")}</option>

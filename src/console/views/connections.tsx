@@ -161,13 +161,31 @@ function Peers({ connections }: { readonly connections: readonly Connection[] })
   );
 }
 
+const queueNames: Readonly<Record<string, PlainKey>> = {
+  mqtt: "queue.mqtt",
+  opcua: "queue.opcua",
+  sparkplug: "queue.sparkplug",
+  api: "queue.api",
+  outbox: "queue.outbox",
+  terminal: "queue.terminal",
+  journald: "queue.journald",
+};
+
+function queueName(name: string): string {
+  const known = queueNames[name];
+  return known === undefined ? name : say(known);
+}
+
 /** Without figures that are 0. */
 function Queues({ queues }: Pick<Facts, "queues">) {
   return (
     <Table
       caption={say("connections.queues")}
       columns={[say("connections.queue"), { name: say("connections.figures"), class: "wide" }]}
-      rows={queues.map(({ name, figures }) => ({ key: name, cells: [name, figuresText(figures)] }))}
+      rows={queues.map(({ name, figures }) => ({
+        key: name,
+        cells: [queueName(name), figuresText(figures)],
+      }))}
     />
   );
 }

@@ -61,6 +61,7 @@ export function GoTo(props: {
       {isOpen.value && (
         <Picker
           robot={robot}
+          hasMap={press !== undefined}
           pick={(name) => {
             isOpen.value = false;
             if (name !== null) void goTo(name);
@@ -100,7 +101,13 @@ export function useGoTo(robot: Robot, begin: (intent: Intent) => void) {
 }
 
 /** A field with a list below it: arrow keys choose, Enter takes, Escape closes. */
-function Picker({ robot, pick }: { readonly robot: Robot; readonly pick: (name: string | null) => void }) {
+function Picker(props: {
+  readonly robot: Robot;
+  /** A place may be pressed on the map, too. */
+  readonly hasMap: boolean;
+  readonly pick: (name: string | null) => void;
+}) {
+  const { robot, hasMap, pick } = props;
   const text = useSignal("");
   const at = useSignal(0);
   const field = useRef<HTMLInputElement>(null);
@@ -168,7 +175,7 @@ function Picker({ robot, pick }: { readonly robot: Robot; readonly pick: (name: 
         <small>{say("goTo.more", { shown: shown.length, all: offered.length })}</small>
       )}
       {offered.length === 0 && <small>{say(known === null ? "goTo.notKnown" : "goTo.none")}</small>}
-      <small>{say("goTo.press")}</small>
+      {hasMap && <small>{say("goTo.press")}</small>}
     </div>
   );
 }

@@ -103,7 +103,7 @@ export function Facts({ known, silence }: FactsProps) {
       <dt>{say("facts.tags")}</dt>
       <dd>
         <Link to={tagsAddress({ robot: robot.robot_id })}>
-          {say("facts.allTags", { robot: robot.robot_id })}
+          {say("facts.allTags", { of: robot.robot_id })}
         </Link>
       </dd>
       <dt>{say("facts.lease")}</dt>

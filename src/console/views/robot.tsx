@@ -133,9 +133,10 @@ function Queue({ robot, listed }: PartProps) {
   );
 }
 
-/** What a robot of any family reports of a mission. */
-function feedbackText({ mission_feedback: feedback }: MissionView): string {
-  return Object.values(feedback ?? {})
+/** What a robot of any family reports of a mission. After its end, only its arrival is still true. */
+function feedbackText(mission: MissionView): string {
+  return Object.values(mission.mission_feedback ?? {})
+    .filter((each) => !hasEnded(mission) || each?.status === "STATUS_ARRIVED")
     .map((each) => `, ${codeWord(each?.status ?? "", "STATUS_")}`)
     .join("");
 }

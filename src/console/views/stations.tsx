@@ -8,7 +8,7 @@ import { byName } from "../fleet/list.ts";
 import { conveyorsText, nobodyComesText, nobodyHereText, stepText } from "../fleet/station-words.ts";
 import { doubted } from "../fleet/words.ts";
 import type { Emphasis } from "../floor/scene.ts";
-import { robotAddress } from "../route.ts";
+import { robotAddress, stationTagsAddress } from "../route.ts";
 import { numberText, say, word } from "../texts/texts.ts";
 import { usePage } from "./context.ts";
 import { Ago, Empty, Icon, Link, Says, Time, Word } from "./parts.tsx";
@@ -97,6 +97,10 @@ function StationCard({ station }: { readonly station: Station }) {
                 waiting: numberText(counters.waiting_last_s),
               })}
         </dd>
+        <dt>{say("facts.tags")}</dt>
+        <dd>
+          <Link to={stationTagsAddress(name)}>{say("facts.allTags", { of: name })}</Link>
+        </dd>
       </dl>
       <Leases station={station} />
     </section>
@@ -153,7 +157,11 @@ function Leases({ station: { leases } }: { readonly station: Station }) {
   const mayEnd = user.state === "open" || (user.state === "user" && user.role === "engineer");
   const end = async (robotId: string) => {
     const answer = await remove<EndedLease>(`/robots/${encodeURIComponent(robotId)}/lease`);
-    problem.value = "problem" in answer ? say("stations.notEnded", { problem: answer.problem }) : "";
+    if ("value" in answer) problem.value = "";
+    else {
+      const key = answer.mayBeDone ? "stations.mayBeEnded" : "stations.notEnded";
+      problem.value = say(key, { problem: answer.problem });
+    }
   };
   if (leases.length === 0) return <p class="muted">{say("stations.noLease")}</p>;
   return (

@@ -4,7 +4,7 @@ import type { Tag, Tags as TagPage } from "../../northbound/web/api/tag.ts";
 import { byName } from "../fleet/list.ts";
 import { qualityWord, tagsRequest, valueStart, valueText } from "../fleet/plant-words.ts";
 import { foldersOf, type TagFolder, tagName } from "../fleet/tag-tree.ts";
-import { robotAddress, type TagFilter, tagAddress, tagsAddress } from "../route.ts";
+import { robotAddress, stationTagsAddress, type TagFilter, tagAddress, tagsAddress } from "../route.ts";
 import { inLanguage, say } from "../texts/texts.ts";
 import type { Moment } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
@@ -81,8 +81,8 @@ export function Tags({ query }: { readonly query: TagFilter }) {
         <div class="stack">
           <Confirmed polled={polled}>
             <Counted page={polled.value} />
-            {query.robot.trim() !== "" && polled.value?.count === 0 && (
-              <p class="says">{say("tags.wholeId")}</p>
+            {polled.value?.count === 0 && (
+              <p class="says">{say(query.robot.trim() === "" ? "tags.fewerWords" : "tags.wholeId")}</p>
             )}
             {foldersOf(polled.value?.tags ?? []).map((folder) => (
               <Folder key={`${folder.protocol} ${folder.name}`} folder={folder} />
@@ -254,9 +254,20 @@ function TagFacts({ tag }: { readonly tag: Tag }) {
       <dd>
         <Subject tag={tag} />
       </dd>
+      <dt>{say("tags.title")}</dt>
+      <dd>
+        <AllTags tag={tag} />
+      </dd>
       <Equivalents tag={tag} />
     </dl>
   );
+}
+
+/** The list that this tag is in. */
+function AllTags({ tag: { robot_id: robot, station } }: { readonly tag: Tag }) {
+  if (robot !== null) return <Link to={tagsAddress({ robot })}>{say("facts.allTags", { of: robot })}</Link>;
+  if (station === null) return <Link to={tagsAddress({})}>{say("tags.all")}</Link>;
+  return <Link to={stationTagsAddress(station)}>{say("facts.allTags", { of: station })}</Link>;
 }
 
 /** The addresses of the same value in the other protocol. */

@@ -23,10 +23,13 @@ it.each<[string, Route]>([
   ["/?map=two", { view: "floor", mapId: null, chosenId: null }],
   ["/robots/cart-01", { view: "robot", robotId: "cart-01" }],
   ["/robots/", { view: "nothing" }],
-  ["/commands", { view: "commands", filter: { robot: "", source: "", operation: "", state: "" } }],
+  ["/commands", { view: "commands", filter: { robot: "", source: "", operation: "", state: "", id: "" } }],
   [
     "/commands?robot=cart-1&state=unknown&source=web%3Aanna",
-    { view: "commands", filter: { robot: "cart-1", source: "web:anna", operation: "", state: "unknown" } },
+    {
+      view: "commands",
+      filter: { robot: "cart-1", source: "web:anna", operation: "", state: "unknown", id: "" },
+    },
   ],
   ["/send", { view: "send", operation: null, robotId: null }],
   ["/send?operation=GetMap&robot=Caf%C3%A9+2", { view: "send", operation: "GetMap", robotId: "Café 2" }],
@@ -77,7 +80,7 @@ it("finds each robot and each command again by its address", () => {
         protocol: "opcua",
         robot: id,
       });
-      const filter = { robot: id, source: "", operation: id, state: "sent" };
+      const filter = { robot: id, source: "", operation: id, state: "sent", id };
       expect(at(commandsAddress(filter))).toEqual({ view: "commands", filter });
       expect(at(sendAddress(id, id))).toEqual({ view: "send", operation: id, robotId: id });
       expect(at(floorAddress(3, id))).toEqual({ view: "floor", mapId: 3, chosenId: id });

@@ -36,6 +36,16 @@ it.each(["stale", "offline", "lost", "unknown"] as const)(
   },
 );
 
+it("a robot whose mission never says that it has arrived is leased, and hands over", () => {
+  const here = { ...dock.state, arrived: false };
+  const rolling = { ...here, conveyors: [{ index: 1, loaded: false, rolling: true }] };
+  expect(stepText({ ...dock, leases: [], state: here })).toBe(
+    "cart-1 is here. Its mission does not say that it has arrived.",
+  );
+  expect(stepText({ ...dock, state: here })).toBe("cart-1 is here, and is leased.");
+  expect(stepText({ ...dock, state: rolling })).toBe("cart-1 hands over: its conveyor rolls.");
+});
+
 it("while the fleet service is silent, nobody knows who is there or comes", () => {
   expect(saidOf(emptyDock("good"), true)).toEqual(["not known", "not known", "last: none"]);
 });

@@ -54,6 +54,13 @@ describePages("200 alarms of one code", (pages) => {
     const { page, gateway } = await open([lost, returned]);
     await page.getByText("active, unacknowledged", { exact: true }).waitFor();
     expect(await page.getByText("Robots meanwhile").count()).toBe(1);
+    // What the alarm says of now is over.
+    await page.getByText(`last: ${returned.text}`, { exact: true }).waitFor();
+    expect(await page.getByText("last:").count()).toBe(1);
+    await page
+      .getByText(/^What to do: .*[^.]\. Usual cause: /)
+      .first()
+      .waitFor();
     gateway.tick(false);
     await page.getByText("last: active, unacknowledged", { exact: true }).waitFor();
   });

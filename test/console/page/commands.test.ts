@@ -125,6 +125,14 @@ describePages("the log of commands", (pages) => {
     await page.getByText("Commands, the newest first: none.").waitFor();
   });
 
+  it("finds a command by a part of its request id", async () => {
+    const { page } = await open("/commands");
+    await page.getByText("CreateMission").waitFor();
+    await page.getByLabel("Request id").fill("2");
+    await expect.poll(() => operations(page)).toEqual(["CreateMission"]);
+    expect(new URL(page.url()).search).toBe("?id=2");
+  });
+
   it("is downloaded as lines of JSON, as far as the filter leaves it", async () => {
     const { page } = await open("/commands?operation=charge");
     const coming = page.waitForEvent("download");

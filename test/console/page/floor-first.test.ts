@@ -286,7 +286,7 @@ describePages("other views", (pages) => {
       },
     });
     const card = page.getByRole("region", { name: "dock" });
-    await card.getByText("cart-1 has arrived, and is leased.").waitFor();
+    await card.getByText("cart-1 is here, and is leased.").waitFor();
     await card.getByText("not given: the machine has not asked").waitFor();
     await card.getByText(/after 1 other goal/).waitFor();
     await card.getByRole("button", { name: "End lease… of cart-1" }).click();

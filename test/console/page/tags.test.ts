@@ -105,6 +105,8 @@ interface Answers {
   tags: readonly Tag[];
   isFailing: boolean;
   certificate: Certificate;
+  /** A decision is done, and its answer is lost. */
+  isCut: boolean;
   whyNot: string;
   cluster: Connections["cluster"];
   readonly asked: URLSearchParams[];
@@ -137,6 +139,7 @@ describePages("tags and connections", (pages) => {
       answers.decided.push({ ...asked, thumbprint: request.params.thumbprint });
       if (asked.password !== PASSWORD) return reply.code(403).send({ detail: "the password is wrong" });
       answers.certificate = { ...waiting, state: asked.trusted ? "trusted" : "waiting" };
+      if (answers.isCut) request.raw.socket.destroy();
       return reply.send(certificate.parse(answers.certificate));
     });
   }
@@ -146,6 +149,7 @@ describePages("tags and connections", (pages) => {
       tags: [charge, topic],
       isFailing: false,
       certificate: waiting,
+      isCut: false,
       whyNot: "",
       cluster: undefined,
       asked: [],
@@ -208,6 +212,28 @@ describePages("tags and connections", (pages) => {
     await page.getByRole("definition").filter({ hasText: "1: charging" }).waitFor();
   });
 
+  it("has each address of the other protocol below the one before, and leads back to the list", async () => {
+    const { page, answers } = await open("/tags");
+    const [same = ""] = charge.equivalents;
+    answers.tags = [{ ...charge, equivalents: [same, `${same}/charge_percent`] }];
+    await page.getByRole("link", { name: charge.address }).click();
+    const lefts = () =>
+      page.locator(".facts dd").evaluateAll((all) => all.map((each) => each.getBoundingClientRect().left));
+    await page.getByRole("link", { name: `${same}/charge_percent` }).waitFor();
+    expect(new Set(await lefts()).size).toBe(1);
+    await page.getByRole("link", { name: "all of cart-1" }).click();
+    expect(new URL(page.url()).search).toBe("?robot=cart-1");
+  });
+
+  it("says how a search finds more, when no tag has its words", async () => {
+    const { page, answers } = await open("/tags");
+    answers.tags = [];
+    await page.getByText("No tag has all of these words").waitFor();
+    await page.getByLabel("Robot", { exact: true }).fill("cart");
+    await page.getByText("Write the id of the robot as a whole").waitFor();
+    expect(await page.getByText("No tag has all of these words").count()).toBe(0);
+  });
+
   it("draws a number with its newest value, and one that has not changed again", async () => {
     const { page, answers } = await open(`/tags/opcua/${encodeURIComponent(charge.address)}`);
     const points = async () => {
@@ -237,7 +263,7 @@ describePages("tags and connections", (pages) => {
     const { page } = await open("/connections");
     expect(await row(page, "OPC UA server").textContent()).toMatch(/◆ degraded.*user eyes has 3 sessions/s);
     expect(await row(page, "S7-1500").textContent()).toMatch(/plc1.*10\.0\.0\.7.*◆ lost/s);
-    expect(await row(page, "events dropped").textContent()).toBe("mqttevents dropped 2");
+    expect(await row(page, "events dropped").textContent()).toBe("to the MQTT brokerevents dropped 2");
     expect(await row(page, "web.tls.certificate").textContent()).toContain("◆ 5 days");
     expect(await row(page, "token for the fleet service").textContent()).toContain("● 10 min");
     await page.getByText("3.2 GB free").waitFor();
@@ -277,6 +303,17 @@ describePages("tags and connections", (pages) => {
       { trusted: true, password: PASSWORD, thumbprint: waiting.thumbprint },
     ]);
     await page.getByRole("button", { name: "Reject…" }).waitFor();
+  });
+
+  it("does not say that nothing was changed when the answer was lost", async () => {
+    const { page, answers } = await open("/connections");
+    answers.isCut = true;
+    await page.getByRole("button", { name: "Approve…" }).click();
+    await page.getByLabel("Your password").fill(PASSWORD);
+    await page.getByLabel("Your password").press("Enter");
+    await page.getByText(/^It is not known whether that was done: /).waitFor();
+    expect(await page.getByText("Nothing was changed").count()).toBe(0);
+    await page.getByText("● trusted").waitFor();
   });
 
   it("offers no decision where the gateway takes none, and says why", async () => {

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { Robot } from "../../../src/northbound/web/api/robot.ts";
 import { greyPng } from "../../support/png.ts";
 import { flatBattery } from "../busy-fleet.ts";
-import { standingRobot } from "../standing-robot.ts";
+import { oneMission, standingRobot } from "../standing-robot.ts";
 import type { FakeGateway } from "./fake-gateway.ts";
 import { describePages } from "./page-harness.ts";
 
@@ -37,6 +37,22 @@ describePages("the console", (pages) => {
     const { page, gateway } = await open([standingRobot("cart-1")]);
     gateway.send("change", { at: "2026-01-02T03:05:05.000Z", robots: [standingRobot("cart-2")] });
     await page.getByText("2 robots, 2 good").waitFor();
+  });
+
+  it("shows of a mission that has ended no report that is over, and no map to press on a page without one", async () => {
+    const reported = (status: "STATUS_NAVIGATING" | "STATUS_ARRIVED") =>
+      oneMission({ state: "STATE_SUCCEEDED", mission_feedback: { cart_feedback: { status } } });
+    const robot = standingRobot("cart-1", { mission: reported("STATUS_NAVIGATING") });
+    const { page, gateway } = await open([robot], "/robots/cart-1", (prepared) => {
+      prepared.isOpen = true;
+    });
+    await page.getByRole("cell", { name: "succeeded", exact: true }).waitFor();
+    await page.getByRole("button", { name: "Go to…" }).click();
+    await page.getByRole("option", { name: "Station A" }).waitFor();
+    expect(await page.getByText("press a place on the map").count()).toBe(0);
+    const robots = [{ robot_id: "cart-1", mission: reported("STATUS_ARRIVED") }];
+    gateway.send("change", { at: "2026-01-02T03:05:05.000Z", robots });
+    await page.getByRole("cell", { name: "succeeded, arrived" }).waitFor();
   });
 
   it("finds a robot by a part of its name", async () => {

@@ -149,7 +149,7 @@ export const robot = {
   "facts.onFloor": "in der Halle",
   "facts.tags": "Variablen",
   "facts.tagsOf": "Tags zu {name} von {robot}",
-  "facts.allTags": "alle von {robot}",
+  "facts.allTags": "alle von {of}",
   "facts.exception": "Störung",
   "facts.exceptionOf": "{words}, Stufe {level}",
   "facts.notKnown": "unbekannt",

@@ -148,7 +148,7 @@ export const robot = {
   "facts.onFloor": "on the floor",
   "facts.tags": "Tags",
   "facts.tagsOf": "Tags of {name} of {robot}",
-  "facts.allTags": "all of {robot}",
+  "facts.allTags": "all of {of}",
   "facts.exception": "Exception",
   "facts.exceptionOf": "{words}, level {level}",
   "facts.notKnown": "not known",
