@@ -55,7 +55,7 @@ describePages("200 alarms of one code", (pages) => {
     await page.getByText("active, unacknowledged", { exact: true }).waitFor();
     expect(await page.getByText("Robots meanwhile").count()).toBe(1);
     // What the alarm says of now is over.
-    await page.getByText(`last: ${returned.text}`, { exact: true }).waitFor();
+    await page.getByText(`last: ${returned.text} (2 times)`, { exact: true }).waitFor();
     expect(await page.getByText("last:").count()).toBe(1);
     await page
       .getByText(/^What to do: .*[^.]\. Usual cause: /)
