@@ -65,7 +65,7 @@ describePages("a fleet service that is silent, and no stream has ended", (pages)
   it("leaves nothing of a station that claims to be known now", async () => {
     const { page } = await openSilent("/stations");
     const card = page.getByRole("region", { name: "dock" });
-    await card.getByText("Nothing known now. Last: cart-1 has arrived, and is leased.").waitFor();
+    await card.getByText("Nothing known now. Last: cart-1 is here, and is leased.").waitFor();
     expect(await card.locator("dl").getAttribute("class")).toBe("facts unconfirmed");
     await card.getByText("last: cart-1", { exact: true }).waitFor();
     await card.getByText("last: cart-2 after 1 other goal").waitFor();
