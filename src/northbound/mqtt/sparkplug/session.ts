@@ -2,11 +2,16 @@ import type { Clock } from "../../../platform/clock.ts";
 import { createTimeSlices } from "../../../platform/loop-time.ts";
 import type { Loss } from "../client/client.ts";
 import type { LimitedClient } from "../client/limited-client.ts";
-import { createDataPackets, type DataPackets } from "./data-packets.ts";
 import type { Device } from "./device.ts";
 import type { Sample } from "./payload.ts";
 import type { Plant } from "./plant.ts";
-import { createPublisher, type Past, type SessionParts } from "./publisher.ts";
+import {
+  createDataPackets,
+  createPublisher,
+  type DataPackets,
+  type Past,
+  type SessionParts,
+} from "./publisher.ts";
 import type { SparkplugCounts } from "./report.ts";
 
 /** What the edge node says on one connection. One call at a time, each awaited. */

@@ -2,8 +2,8 @@ import { PassThrough } from "node:stream";
 import { generate } from "mqtt-packet";
 import { expect, test } from "vitest";
 import { noLimits } from "../../../../src/northbound/mqtt/client/broker-limits.ts";
-import { createDataPackets } from "../../../../src/northbound/mqtt/sparkplug/data-packets.ts";
 import { encodePayload, type PayloadParts } from "../../../../src/northbound/mqtt/sparkplug/payload.ts";
+import { createDataPackets } from "../../../../src/northbound/mqtt/sparkplug/publisher.ts";
 
 const topic = "spBv1.0/plant/DDATA/fleet/r1";
 
