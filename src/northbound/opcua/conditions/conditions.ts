@@ -38,8 +38,7 @@ export function openConditions(
 ): Conditions {
   const registry = createConditionRegistry(alarms.shown(ofGateway).alarms, acknowledged);
   const places = createConditionPlaces(addressSpace, nameOf, alarms);
-  const isOpen = () => server.engine.addressSpace !== null;
-  const events = createConditionEvents(addressSpace, registry, places, facts, isOpen);
+  const events = createConditionEvents(addressSpace, registry, places, facts);
   answerRefresh(server, events, slices, clock, log);
   return {
     note: events.note,
