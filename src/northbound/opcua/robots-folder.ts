@@ -3,6 +3,7 @@ import type { RobotId } from "../../domain/robot.ts";
 import type { RobotCounts } from "./fleet-space.ts";
 import { robotsTags, robotsType } from "./model/robot.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
+import type { Notifier } from "./node-opcua/raise-event.ts";
 
 /** How many robots one event names. */
 const MOST_TOLD = 100;
@@ -14,7 +15,7 @@ export interface RobotsFolder {
   /** The folder of a robot that was listed. */
   find(name: string): Folder;
   /** The folder of a robot, for events of it; undefined: it is not listed. */
-  notifier(robotId: RobotId): UAObject | undefined;
+  notifier(robotId: RobotId): Notifier | undefined;
   /** Shows how many robots are listed, and how many lack nodes. */
   show(counts: Pick<RobotCounts, "listed" | "missing">): void;
 }
@@ -48,7 +49,10 @@ export function addRobotsFolder(builder: NodeBuilder, run: string): RobotsFolder
       folders.delete(name);
       return folder;
     },
-    notifier: (robotId) => nodes.get(robotId),
+    notifier(robotId) {
+      const node = nodes.get(robotId);
+      return node && { node, above: robots.node };
+    },
     show({ listed, missing }) {
       const news = added;
       added = [];

@@ -1,5 +1,6 @@
 import {
   AttributeIds,
+  BrowseDirection,
   type CallMethodResultOptions,
   type ISessionContext,
   MonitoringMode,
@@ -7,6 +8,7 @@ import {
   type StatusCode,
   StatusCodes,
   type Subscription,
+  sameNodeId,
   type UAObject,
   type Variant,
 } from "node-opcua";
@@ -14,7 +16,6 @@ import type { Clock } from "../../../platform/clock.ts";
 import { describeError } from "../../../platform/error-text.ts";
 import type { Log } from "../../../platform/log.ts";
 import { deliverTo, type EventItem, notifyItem } from "../node-opcua/event-delivery.ts";
-import { notifiersOf } from "../node-opcua/raise-event.ts";
 import type { TimeSlices } from "../node-opcua/time-slices.ts";
 import type { ConditionEvents } from "./condition-events.ts";
 
@@ -56,8 +57,7 @@ export function answerRefresh(
         // Its alarm may have ended meanwhile, or the item.
         const found = events.eventOf(key);
         if (found === null) break;
-        const isAbove = item.node !== null && notifiersOf(found.source).includes(item.node);
-        if (isMonitored(item) && isAbove) deliverTo(item, found.event);
+        if (isMonitored(item) && isEventOf(item.node, found.source)) deliverTo(item, found.event);
       }
     }
     for (const item of items) {
@@ -125,4 +125,16 @@ function createWait(clock: Clock): (item: Item) => Promise<void> {
 /** Whether the client has to fetch something before the item can take more. */
 function isFull({ node, monitoringMode, queue, queueSize }: Item): boolean {
   return node !== null && monitoringMode === MonitoringMode.Reporting && queue.length >= queueSize;
+}
+
+/** Whether the subscribers of `node` get the events of `source`. */
+function isEventOf(node: UAObject | null, source: UAObject): boolean {
+  if (node === null) return false;
+  if (sameNodeId(node.nodeId, source.nodeId)) return true;
+  const { server } = node.addressSpace.rootFolder.objects;
+  if (sameNodeId(node.nodeId, server.nodeId)) return true;
+  const above = ["HasNotifier", "HasEventSource"].flatMap((reference) =>
+    source.findReferencesExAsObject(reference, BrowseDirection.Inverse),
+  );
+  return above.some((each) => isEventOf(node, each as UAObject));
 }
