@@ -25,7 +25,7 @@ const [MISCHIEF, REPEATED, REUSED] = [0.08, 0.1, 0.04] as const;
 /** Stays below what one client may have in flight: a refusal for that would be no outcome of the journal. */
 const IN_FLIGHT = 24;
 /** What a timer and a sync may be late by on a machine that has much to do. */
-const SLACK_MS = 3_000;
+const SLACK_MS = 1_000;
 const TEST_MS = 30_000 + KILLS * 15_000;
 const SEED = Number(process.env.CRASH_SEED ?? 20_261_120);
 
