@@ -77,7 +77,8 @@ const kept = [
 ];
 /**
  * With a worker of their own, for what another file has left in the process would show: models, memory and
- * timers that are counted, time that passes while the process is idle.
+ * timers that are counted, time that passes while the process is idle, the longest turn of the event loop (a
+ * collection of memory takes as long as the heap is large).
  */
 const deep = [
   "test/bench/soak/census.test.ts",
@@ -90,7 +91,10 @@ const deep = [
   "test/daemon/soak.test.ts",
   "test/delivery/outbox/killed/killed.test.ts",
   "test/faults/*.test.ts",
+  "test/fleet/large-answers.test.ts",
+  "test/fleet/streams/large-message.test.ts",
   "test/northbound/opcua/hung-up-clients.test.ts",
+  "test/northbound/opcua/large-requests.test.ts",
   "test/northbound/opcua/scale.test.ts",
   "test/northbound/opcua/tickets-kept.test.ts",
 ];

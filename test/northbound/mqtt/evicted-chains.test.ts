@@ -122,8 +122,9 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
     // The marker comes after all that is retained.
     await late.client.publishAsync(`${base}/marker`, "here");
     await late.on("marker");
+    // What was evicted may be cleared once more meanwhile: such a message is not retained.
     const kept = late.received
-      .filter(({ topic }) => topic.includes("/task_chains/"))
+      .filter(({ topic, packet }) => packet.retain && topic.includes("/task_chains/"))
       .map(({ topic }) => topic);
     expect(kept).toHaveLength(50);
     expect(state.snapshot()).toHaveLength(50);
