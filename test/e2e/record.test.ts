@@ -32,7 +32,7 @@ beforeAll(async () => {
   texts.set("opcua-export.txt", await exportedText(configPath));
   texts.set("http.txt", await httpText(harness));
   const metrics = await (await fetch(`${harness.webUrl}/metrics`)).text();
-  texts.set("metrics.txt", metricsText(metrics));
+  texts.set("metrics.txt", metricsText(metrics).replace(process.version, "(of the run)"));
   await harness.stop();
   shown.push(`$ fleetgate tail\n${await tail.ended}`);
   texts.set("cli.txt", shown.join("\n"));
