@@ -89,7 +89,7 @@ says_how_it_is() {
     curl -sf http://localhost:8080/livez | grep '"alive":true'
     # The console is in the package, with its scripts: the first of them names that of the language.
     script=$(curl -sf http://localhost:8080/ | grep -o '/assets/index-[^"]*\.js')
-    english=$(curl -sf "http://localhost:8080$script" | sed -n 's/.*[^a-z]\(en-[A-Za-z0-9_-]*\.js\).*/\1/p')
+    english=$(curl -sf "http://localhost:8080$script" | sed -n 's/.*[^a-z]\(en-[A-Za-z0-9_-]*\.js\).*/\1/p' | sort -u)
     curl -sf "http://localhost:8080/assets/$english" | grep 'not live' >/dev/null
     # So is the manual, with what its search reads, and without the pages that are no business of a plant.
     curl -sf http://localhost:8080/docs/ | grep '<h1 id="the-manual">The manual</h1>'
