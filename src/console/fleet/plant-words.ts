@@ -1,9 +1,26 @@
 // Words of tags and connections, whose texts are loaded with their views.
-import type { Expiry } from "../../northbound/web/api/gateway.ts";
+import type { Connection, Expiry } from "../../northbound/web/api/gateway.ts";
 import type { Tag } from "../../northbound/web/api/tag.ts";
+import type { Emphasis } from "../floor/scene.ts";
 import type { TagFilter } from "../route.ts";
 import { inLanguage, inWords, say, word } from "../texts/texts.ts";
 import type { RobotWord } from "./words.ts";
+
+type Peer = Connection["peers"][number];
+
+export const peerEmphasis: Readonly<Record<Peer["state"], Emphasis>> = {
+  connected: "normal",
+  unused: "normal",
+  waiting: "abnormal",
+  lost: "abnormal",
+};
+
+/** Who is connected, with the part to which. Those for whom somebody may have to do something stand first. */
+export function peersByNeed(connections: readonly Pick<Connection, "name" | "peers">[]) {
+  const all = connections.flatMap(({ name, peers }) => peers.map((peer) => ({ part: name, peer })));
+  const needs = ({ peer }: { readonly peer: Peer }) => peerEmphasis[peer.state] !== "normal";
+  return [...all.filter(needs), ...all.filter((each) => !needs(each))];
+}
 
 /** The figures of a queue in words, without those that are 0. */
 export function figuresText(figures: Readonly<Record<string, number>>): string {

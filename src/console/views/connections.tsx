@@ -1,5 +1,5 @@
 import type { Connection, Connections as Facts } from "../../northbound/web/api/gateway.ts";
-import { figuresText, leftWord } from "../fleet/plant-words.ts";
+import { figuresText, leftWord, peerEmphasis, peersByNeed } from "../fleet/plant-words.ts";
 import type { Emphasis } from "../floor/scene.ts";
 import { inWords, numberText, type PlainKey, say, word } from "../texts/texts.ts";
 import { Certificates } from "./certificates.tsx";
@@ -114,17 +114,8 @@ const partEmphasis: Readonly<Record<Connection["state"], Emphasis>> = {
   down: "alarm",
 };
 
-type Peer = Connection["peers"][number];
-
-const peerEmphasis: Readonly<Record<Peer["state"], Emphasis>> = {
-  connected: "normal",
-  unused: "normal",
-  waiting: "abnormal",
-  lost: "abnormal",
-};
-
 function Peers({ connections }: { readonly connections: readonly Connection[] }) {
-  const peers = connections.flatMap(({ name, peers: all }) => all.map((peer) => ({ part: name, peer })));
+  const peers = peersByNeed(connections);
   const listed = peers.length;
   const count = connections.reduce((sum, { peer_count }) => sum + peer_count, 0);
   if (listed === 0) return <p>{say("connections.nobody")}</p>;

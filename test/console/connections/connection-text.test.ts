@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { figuresText, leftWord } from "../../../src/console/fleet/plant-words.ts";
-import type { Expiry } from "../../../src/northbound/web/api/gateway.ts";
+import { figuresText, leftWord, peersByNeed } from "../../../src/console/fleet/plant-words.ts";
+import type { Connection, Expiry } from "../../../src/northbound/web/api/gateway.ts";
 
 const end: Expiry = { kind: "certificate", name: "opcua", path: "/a.pem", ends_at: null, seconds_left: null };
 const DAY_S = 86_400;
@@ -21,4 +21,16 @@ it("a queue tells what is not 0", () => {
     "events dropped 2, changes waiting 1",
   );
   expect(figuresText({ events_waiting: 0 })).toBe("nothing waits");
+});
+
+it("who waits for an approval stands before those who are connected", () => {
+  const of = (name: string, state: "connected" | "waiting" | "lost"): Connection["peers"][number] => ({
+    ...{ kind: "session", name, state, client: "", address: "", since: null, detail: "" },
+  });
+  const connections = [
+    { name: "mqtt", peers: [of("scada", "connected"), of("plc", "lost")] },
+    { name: "opcua", peers: [of("ignition", "connected"), of("historian", "waiting")] },
+  ];
+  const listed = peersByNeed(connections).map(({ part, peer }) => `${part} ${peer.name}`);
+  expect(listed).toEqual(["mqtt plc", "opcua historian", "mqtt scada", "opcua ignition"]);
 });
