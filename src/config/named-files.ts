@@ -1,5 +1,6 @@
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { z } from "zod";
+import { parsedJson } from "../platform/json.ts";
 import { isPasswordHash, isUsableHash } from "../platform/password.ts";
 import { fileProblem, type ReadFile, readPlainFile } from "../platform/plain-file.ts";
 import { pngProblem } from "../platform/png.ts";
@@ -251,13 +252,9 @@ export function contentProblem(kind: FileKind, text: string): string | null {
  * never quotes its content.
  */
 function apiKeyProblem(text: string): string | null {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch {
-    // The parser's message quotes the text, and the text is a secret.
+  const parsed = parsedJson(text);
+  if (parsed === undefined)
     return "is no JSON document: let it be the file that the fleet's operator handed out, as it is";
-  }
   if (parsed === null || typeof parsed !== "object")
     return "is no API key document: it must be a JSON object";
   const missing = ["api_key", "scope", "secret"].filter((field) => {

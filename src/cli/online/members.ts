@@ -6,7 +6,7 @@ import { cannotRead } from "../../cluster/protocol/unled.ts";
 import { differingSections } from "../../config/settings.ts";
 import { alarmRules } from "../../domain/alarm.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
-import { isJsonObject } from "../../platform/json.ts";
+import { isJsonObject, parsedJson } from "../../platform/json.ts";
 import { version } from "../../version.ts";
 import { ok, type Part, skipped, TRY_MS, wrong } from "./endpoints.ts";
 
@@ -70,12 +70,8 @@ async function listen(
 }
 
 function recordOf(value: Uint8Array): PresenceRecord | null {
-  try {
-    const record: unknown = JSON.parse(Buffer.from(value).toString());
-    return isJsonObject(record) ? (record as unknown as PresenceRecord) : null;
-  } catch {
-    return null;
-  }
+  const record = parsedJson(Buffer.from(value).toString());
+  return isJsonObject(record) ? (record as unknown as PresenceRecord) : null;
 }
 
 export function memberPart(

@@ -1,6 +1,6 @@
 import type { Catalogue } from "../../contracts/operation.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { isJsonObject } from "../../platform/json.ts";
+import { isJsonObject, parsedJson } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
 import type { EndedCommand, Journal, JournalRecord } from "../journal/journal.ts";
 import { type AuditRecord, type AuditSink, commandRecord, shownRequest } from "./audit.ts";
@@ -132,12 +132,7 @@ function keyOfEntry({ command: { source, requestId }, outcome, finalAtMs }: Jour
 
 /** Null for an incomplete line: a crash may have cut it off, or left zeros instead. */
 function readRecord(line: string): { readonly atMs: number; readonly key: string } | null {
-  let record: unknown;
-  try {
-    record = JSON.parse(line);
-  } catch {
-    return null;
-  }
+  const record = parsedJson(line);
   if (!isJsonObject(record) || typeof record.at !== "string") return null;
   const atMs = Date.parse(record.at);
   if (Number.isNaN(atMs)) return null;

@@ -7,7 +7,7 @@ import type {
 import { commandId, type Source } from "../../domain/command.ts";
 import type { ErrorName } from "../../domain/errors.ts";
 import type { OutcomeName } from "../../domain/outcome.ts";
-import { isJsonObject } from "../../platform/json.ts";
+import { isJsonObject, parsedJson } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
 import type { AuditRecord, AuditSink } from "../audit/audit.ts";
 import type { AuditLines } from "../audit/missing-records.ts";
@@ -125,11 +125,7 @@ async function newestRecords(auditLines: AuditLines, most: number): Promise<read
 
 /** Null for an incomplete line: a crash may have cut it off. */
 function recordOf(line: string): AuditRecord | null {
-  try {
-    return JSON.parse(line) as AuditRecord;
-  } catch {
-    return null;
-  }
+  return (parsedJson(line) as AuditRecord | undefined) ?? null;
 }
 
 /** The records that an act leaves when it has changed something; they have a request then. */

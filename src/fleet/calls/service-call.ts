@@ -2,6 +2,7 @@ import { type JsonObject, type Message, toBinary, toJson } from "@bufbuild/proto
 import { type Client, type ServiceError, status } from "@grpc/grpc-js";
 import type { CallEnding } from "../../contracts/fleet-port.ts";
 import { type GrpcCodeName, grpcCodeNames } from "../../domain/errors.ts";
+import { isJsonObject, parsedJson } from "../../platform/json.ts";
 import { asIs, authorization, isNoGrpc, withoutStack } from "../channels/grpc-js.ts";
 import { errorText, serviceText } from "../error-text.ts";
 import { type Http, NothingSent } from "../http.ts";
@@ -214,14 +215,8 @@ export function messageOfHttp(
   const header = headers["grpc-message"];
   if (header !== undefined) return serviceText(decodePercent(header));
   if (text.length > LONGEST_ERROR_BODY) return `HTTP ${status}`;
-  try {
-    const body: unknown = JSON.parse(text);
-    if (typeof body === "object" && body !== null && "message" in body)
-      return serviceText(String(body.message));
-  } catch {
-    return `HTTP ${status}`;
-  }
-  return `HTTP ${status}`;
+  const body = parsedJson(text);
+  return isJsonObject(body) && "message" in body ? serviceText(String(body.message)) : `HTTP ${status}`;
 }
 
 function decodePercent(text: string): string {

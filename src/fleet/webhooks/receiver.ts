@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { listenOn } from "../../platform/backoff.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { makeFolder } from "../../platform/folder.ts";
-import { isJsonObject } from "../../platform/json.ts";
+import { isJsonObject, parsedJson } from "../../platform/json.ts";
 import { readIfThere, replaceFile } from "../../platform/kept-file.ts";
 import type { Log } from "../../platform/log.ts";
 import { acceptedPair } from "../../platform/tls-files.ts";
@@ -236,7 +236,7 @@ export async function readIdentity(directory: string): Promise<Identity | null> 
 }
 
 function identityIn(text: string): Identity | null {
-  const kept: unknown = parse(text);
+  const kept = parsedJson(text);
   const { instance, secret } = isJsonObject(kept) ? kept : {};
   if (typeof instance !== "string" || typeof secret !== "string" || secret.length < 32) return null;
   return { instance, secret };
@@ -249,13 +249,4 @@ async function makeIdentity(path: string): Promise<Identity> {
   };
   await replaceFile(path, JSON.stringify(identity), { mode: OWNER_ONLY });
   return identity;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The parser's message would quote the text, which is a secret; the caller names the file.
-    return null;
-  }
 }

@@ -1,6 +1,6 @@
 import type { IPublishPacket, MqttClient } from "mqtt";
 import type { Clock } from "../../platform/clock.ts";
-import { isJsonObject } from "../../platform/json.ts";
+import { isJsonObject, parsedJson } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
 import { endClient, subscribe } from "./client/client.ts";
 import type { Leadership, StatusPlace } from "./leadership.ts";
@@ -166,14 +166,7 @@ interface OtherStatus {
 }
 
 function readStatus(text: string): OtherStatus | null {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    // Another client has written there: this is no status of a gateway.
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  const json = parsedJson(text);
   if (!isJsonObject(json) || typeof json.session_id !== "string") return null;
   const { state, session_id: sessionId, member, epoch } = json;
   const place = typeof member === "string" && typeof epoch === "number" ? { member, epoch } : null;

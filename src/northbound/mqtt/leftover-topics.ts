@@ -1,7 +1,7 @@
 import type { IPublishPacket, MqttClient } from "mqtt";
 import type { StateChange } from "../../domain/change.ts";
 import { type Clock, every } from "../../platform/clock.ts";
-import { isJsonObject } from "../../platform/json.ts";
+import { isJsonObject, parsedJson } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
 import { subscribe } from "./client/client.ts";
 import type { RemoveTopic } from "./message.ts";
@@ -176,14 +176,8 @@ function openLeftoverTopics(
 
 /** The session that JSON names; null for any other payload. */
 function sessionOf(payload: Buffer): string | null {
-  try {
-    const json: unknown = JSON.parse(payload.toString("utf8"));
-    return isJsonObject(json) && typeof json.session_id === "string" ? json.session_id : null;
-  } catch (error) {
-    // Another client has written there.
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  const json = parsedJson(payload.toString("utf8"));
+  return isJsonObject(json) && typeof json.session_id === "string" ? json.session_id : null;
 }
 
 /** The topics of a filter whose wildcards are `+`. */
@@ -237,8 +231,9 @@ async function openLeftoverChains(
   function isOfEarlierRun(topic: string, text: string): boolean {
     const chainId = topics.readTaskChain(topic);
     if (chainId === null) return false;
-    const json = readObject(text);
-    return typeof json?.session_id === "string" && "state" in json && json.session_id !== sessionId;
+    const json = parsedJson(text);
+    if (!isJsonObject(json) || typeof json.session_id !== "string") return false;
+    return "state" in json && json.session_id !== sessionId;
   }
 
   function look(): void {
@@ -289,15 +284,4 @@ async function openLeftoverChains(
       }
     },
   };
-}
-
-function readObject(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const json: unknown = JSON.parse(text);
-    return isJsonObject(json) ? json : null;
-  } catch (error) {
-    // Another client has written there.
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
 }

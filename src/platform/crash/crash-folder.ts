@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "no
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { makeFolder } from "../folder.ts";
-import { isJsonObject, type JsonObject } from "../json.ts";
+import { isJsonObject, type JsonObject, parsedJson } from "../json.ts";
 import { readNowIfThere, replaceFile } from "../kept-file.ts";
 import { inOrder, nextNumber } from "../plain-file.ts";
 
@@ -54,14 +54,9 @@ export function createCrashFolder(path: string): CrashFolder {
   const life = join(path, "running.json");
 
   function read(file: string): JsonObject | null {
-    try {
-      const json: unknown = JSON.parse(readNowIfThere(file) ?? "null");
-      return isJsonObject(json) ? json : null;
-    } catch (error) {
-      // A crash may have cut the note off.
-      if (error instanceof SyntaxError) return null;
-      throw error;
-    }
+    // A crash may have cut the note off.
+    const json = parsedJson(readNowIfThere(file) ?? "");
+    return isJsonObject(json) ? json : null;
   }
 
   function reports(names: readonly string[]): readonly string[] {

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { deflateRaw, inflateRawSync } from "node:zlib";
 import { messageOf } from "../error-text.ts";
-import { isJsonObject } from "../json.ts";
+import { isJsonObject, parsedJson } from "../json.ts";
 
 /** The first line of a recording, as JSON. Entries follow it. */
 interface RecordingHeader {
@@ -46,7 +46,7 @@ export function headerBytes(header: Omit<RecordingHeader, "format" | "version">)
  */
 export function readHeader(bytes: Buffer): { readonly header: RecordingHeader; readonly end: number } {
   const end = bytes.subarray(0, LONGEST_HEADER).indexOf(NEWLINE);
-  const header = end < 0 ? null : parse(bytes.toString("utf8", 0, end));
+  const header = end < 0 ? null : parsedJson(bytes.toString("utf8", 0, end));
   if (!isJsonObject(header) || header.format !== FORMAT) throw new NoRecording("it is no recording");
   if (header.version !== VERSION)
     throw new NoRecording(
@@ -69,14 +69,6 @@ export async function readRecording(path: string): Promise<Recording> {
 function problemOf(error: unknown): string {
   const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
   return isMissing ? "there is no such file" : messageOf(error);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /** The kinds of entries. The numbers stand in files: a number is never used again for another kind. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { BoundedMap } from "../../platform/bounded-map.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { parsedJson } from "../../platform/json.ts";
 import { readIfThere } from "../../platform/kept-file.ts";
 import type { CodeName } from "../refusal.ts";
 import { writeWhole } from "../scenario/scenario.ts";
@@ -186,19 +187,10 @@ export async function issueKeys(dataDir: string, wishes: readonly KeyWish[]): Pr
 
 async function storedKey(file: string): Promise<ApiKey | undefined> {
   const text = await readIfThere(file);
-  return text === undefined ? undefined : apiKeySchema.safeParse(parseJson(text)).data;
+  // A damaged document is replaced by a new one.
+  return text === undefined ? undefined : apiKeySchema.safeParse(parsedJson(text)).data;
 }
 
 function newSecret(): string {
   return randomBytes(32).toString("base64url");
-}
-
-/** The parsed text; undefined when it is no JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // A damaged document is replaced by a new one.
-    return undefined;
-  }
 }
