@@ -10,8 +10,6 @@ export interface ActField {
 /** What a user does to the gateway itself, by any protocol (docs/commands.md, Acts). */
 export interface ActRule {
   readonly text: string;
-  /** The same again changes nothing, and the latest wins. False: it is done as often as it comes. */
-  readonly isLevel: boolean;
   /** The role that it needs for its robot, or for all robots; null: the act itself decides. */
   readonly role: Role | null;
   /** The act in the refusal of a source without the role; for an operator "command robots" by default. */
@@ -36,59 +34,50 @@ const user = {
 export const acts = {
   Hold: {
     text: "holds a robot, or lifts the hold",
-    isLevel: true,
     role: "operator",
     fields: { robot_id, hold, user },
   },
   HoldAll: {
     text: "holds all robots, or lifts the hold",
-    isLevel: true,
     role: "operator",
     fields: { hold, user },
   },
   AcknowledgeAlarm: {
     text: "acknowledges an alarm",
-    isLevel: true,
     role: "operator",
     right: "acknowledge alarms",
     fields: { alarm_id, comment: { type: "text", isOptional: true, text: "for the other users" } },
   },
   CommentAlarm: {
     text: "comments on an alarm, in place of its earlier comment",
-    isLevel: true,
     role: "operator",
     right: "comment on alarms",
     fields: { alarm_id, comment: { type: "text", text: "for the other users" } },
   },
   SetOutOfService: {
     text: "takes a robot out of service, or puts it back",
-    isLevel: true,
     role: "operator",
     right: "take robots out of service",
     fields: { robot_id, out_of_service: { type: "boolean", text: "whether its alarms rest" } },
   },
   LeaseRobot: {
     text: "leases a robot to a station",
-    isLevel: true,
     role: null,
     fields: { station, robot_id },
   },
   ReleaseRobot: {
     text: "releases your lease",
-    isLevel: true,
     role: null,
     fields: { station, robot_id },
   },
   OverrideLease: {
     text: "ends the lease of any station and owner",
-    isLevel: true,
     role: "engineer",
     right: "an override",
     fields: { robot_id },
   },
   Heartbeat: {
     text: "renews your leases for a station",
-    isLevel: true,
     role: null,
     fields: {
       station,
@@ -97,14 +86,12 @@ export const acts = {
   },
   Permit: {
     text: "permits starts towards a station, or takes the permit back",
-    isLevel: true,
     role: null,
     only: "opcua",
     fields: { station, permit: { type: "boolean", text: "whether robots may come" } },
   },
   ResetCounters: {
     text: "sets the counters of a station to 0",
-    isLevel: false,
     role: null,
     fields: { station },
   },

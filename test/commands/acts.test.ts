@@ -46,24 +46,24 @@ const logged = ({ log }: CommandsHarness) =>
 
 describe("the table of acts", () => {
   it("has these acts, each with its role and its fields", () => {
-    const rows = Object.entries<ActRule>(acts).map(([name, { isLevel, role, only, fields }]) => {
+    const rows = Object.entries<ActRule>(acts).map(([name, { role, only, fields }]) => {
       const list = Object.entries(fields).map(
         ([field, { type, isOptional }]) => `${field}${isOptional ? "?" : ""}: ${type}`,
       );
-      return `${name} ${isLevel ? "level" : "once"} ${role} ${only ?? "all"} (${list.join(", ")})`;
+      return `${name} ${role} ${only ?? "all"} (${list.join(", ")})`;
     });
     expect(rows).toEqual([
-      "Hold level operator all (robot_id: text, hold: boolean, user?: text)",
-      "HoldAll level operator all (hold: boolean, user?: text)",
-      "AcknowledgeAlarm level operator all (alarm_id: text, comment?: text)",
-      "CommentAlarm level operator all (alarm_id: text, comment: text)",
-      "SetOutOfService level operator all (robot_id: text, out_of_service: boolean)",
-      "LeaseRobot level null all (station: text, robot_id: text)",
-      "ReleaseRobot level null all (station: text, robot_id: text)",
-      "OverrideLease level engineer all (robot_id: text)",
-      "Heartbeat level null all (station: text, counter: integer)",
-      "Permit level null opcua (station: text, permit: boolean)",
-      "ResetCounters once null all (station: text)",
+      "Hold operator all (robot_id: text, hold: boolean, user?: text)",
+      "HoldAll operator all (hold: boolean, user?: text)",
+      "AcknowledgeAlarm operator all (alarm_id: text, comment?: text)",
+      "CommentAlarm operator all (alarm_id: text, comment: text)",
+      "SetOutOfService operator all (robot_id: text, out_of_service: boolean)",
+      "LeaseRobot null all (station: text, robot_id: text)",
+      "ReleaseRobot null all (station: text, robot_id: text)",
+      "OverrideLease engineer all (robot_id: text)",
+      "Heartbeat null all (station: text, counter: integer)",
+      "Permit null opcua (station: text, permit: boolean)",
+      "ResetCounters null all (station: text)",
     ]);
   });
 

@@ -73,7 +73,6 @@ export interface MemberStatus {
   readonly memberId: bigint;
   /** The member that this one takes for the leader; null: none. */
   readonly leaderId: bigint | null;
-  readonly term: bigint;
   readonly version: string;
   readonly storeBytes: number;
   readonly usedBytes: number;
@@ -91,7 +90,6 @@ export interface ClusterMember {
   readonly memberId: bigint;
   /** Empty: it was added, and has never started. */
   readonly name: string;
-  readonly clientUrls: readonly string[];
 }
 
 /**
@@ -224,7 +222,7 @@ export function createEtcdClient(parts: EtcdClientParts): EtcdClient {
       ),
     members: () =>
       read(Cluster.method.memberList, create(MemberListRequestSchema), (answer) =>
-        answer.members.map(({ ID, name, clientURLs }) => ({ memberId: ID, name, clientUrls: clientURLs })),
+        answer.members.map(({ ID, name }) => ({ memberId: ID, name })),
       ),
     close() {
       closing.abort();
@@ -284,7 +282,6 @@ async function statusOf(
   const value: MemberStatus = {
     memberId: header.memberId,
     leaderId: answer.leader === 0n ? null : answer.leader,
-    term: answer.raftTerm,
     version: answer.version,
     storeBytes: Number(answer.dbSize),
     usedBytes: Number(answer.dbSizeInUse),

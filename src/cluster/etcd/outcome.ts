@@ -4,7 +4,6 @@ export interface Header {
   readonly memberId: bigint;
   /** The store's revision when the member answered. */
   readonly revision: bigint;
-  readonly term: bigint;
 }
 
 /** Why a call did not succeed. */

@@ -23,7 +23,6 @@ export function headerOf(header: ResponseHeader | undefined): Header {
     clusterId: header?.clusterId ?? 0n,
     memberId: header?.memberId ?? 0n,
     revision: header?.revision ?? 0n,
-    term: header?.raftTerm ?? 0n,
   };
 }
 

@@ -258,7 +258,6 @@ describe("a member of etcd 3.6, which tells its quota", () => {
   const status: MemberStatus = {
     memberId: 1n,
     leaderId: 2n,
-    term: 3n,
     version: "3.6.1",
     storeBytes: 600_000_000,
     usedBytes: 1,
@@ -278,10 +277,10 @@ describe("a member of etcd 3.6, which tells its quota", () => {
   });
 
   it("is told apart from one of another version, from one that has never started, and from a corrupt one", () => {
-    const header = { clusterId: 7n, memberId: 1n, revision: 1n, term: 1n };
+    const header = { clusterId: 7n, memberId: 1n, revision: 1n };
     const members = (...names: readonly string[]) => ({
       kind: "done" as const,
-      value: names.map((name, index) => ({ memberId: BigInt(index + 1), name, clientUrls: [] })),
+      value: names.map((name, index) => ({ memberId: BigInt(index + 1), name })),
       header,
       endpoint: "a:1",
     });
