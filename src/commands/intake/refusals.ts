@@ -6,6 +6,7 @@ import { clip } from "../../domain/foreign-text.ts";
 import { idStands, type Outcome } from "../../domain/outcome.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { createLineBudget } from "../../platform/log-bounds.ts";
 import {
   type AuditSink,
   certificateRecord,
@@ -41,8 +42,7 @@ export interface Refusals extends RefusalAudit, SessionAudit, CertificateAudit, 
   count(): number;
 }
 
-const LOG_WINDOW_MS = 1_000;
-const LOGS_A_WINDOW = 10;
+const LOG_BOUNDS = { most: 10, windowMs: 1_000 };
 /** Of names that senders choose, in characters. */
 const LONGEST_NAME = 128;
 
@@ -111,24 +111,10 @@ export function logNames({
 
 /** Logs refusals, at most ten a second: a client that sends rubbish must not fill the disk. */
 function createRefusalLog(clock: Clock, log: Log): (request: RefusedRequest, outcome: Outcome) => void {
-  let windowAtMs = Number.NEGATIVE_INFINITY;
-  let logged = 0;
-  let notLogged = 0;
-  return ({ source, operation, requestId }, { code, message: reason }) => {
-    const nowMs = clock.monotonicMs();
-    if (nowMs - windowAtMs >= LOG_WINDOW_MS) {
-      windowAtMs = nowMs;
-      logged = 0;
-    }
-    if (logged === LOGS_A_WINDOW) {
-      notLogged += 1;
-      return;
-    }
-    logged += 1;
-    log.warn(
-      { ...logNames({ source, operation, requestId }), code, reason, notLogged },
-      "a command was refused",
-    );
-    notLogged = 0;
+  const budget = createLineBudget(clock, LOG_BOUNDS, (count) =>
+    log.warn({ count }, "more commands were refused within a second than the log names"),
+  );
+  return (request, { code, message: reason }) => {
+    if (budget.take()) log.warn({ ...logNames(request), code, reason }, "a command was refused");
   };
 }

@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import type { FastifyInstance } from "fastify";
 import ipaddr from "ipaddr.js";
 import { quoted } from "../../domain/foreign-text.ts";
-import { bareHost, urlHost } from "../../platform/url-host.ts";
+import { bareHost, isLoopback, urlHost } from "../../platform/url-host.ts";
 import { sendProblem } from "./problem.ts";
 
 /** The parts of a request that name its host. */
@@ -70,11 +70,6 @@ export function pageUrl({ host, port, hostnames, addresses, certificate }: PageP
     .find((each) => (isIP(each) === 0 ? shown?.checkHost(each) : shown?.checkIP(each)) !== undefined);
   const scheme = shown === null ? "http" : "https";
   return new URL(`${scheme}://${urlHost(known ?? hosts[0] ?? "localhost")}:${port}`).origin;
-}
-
-function isLoopback(host: string): boolean {
-  const name = bareHost(host);
-  return name === "localhost" || (ipaddr.isValid(name) && ipaddr.process(name).range() === "loopback");
 }
 
 interface Address {

@@ -9,10 +9,10 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import type { FastifyInstance } from "fastify";
-import ipaddr from "ipaddr.js";
 import { z } from "zod";
 import { messageOf } from "../../platform/error-text.ts";
 import type { Json } from "../../platform/json.ts";
+import { isLoopback } from "../../platform/url-host.ts";
 import { TaskService } from "../../wire/fleet/http/v1/task_pb.js";
 import { route } from "../../wire/fleet/options/v1/route_pb.js";
 import { MissionSchema } from "../../wire/fleet/v1/mission_pb.js";
@@ -124,7 +124,7 @@ const recordQuery = z.strictObject({
 export function addControlRoutes(app: FastifyInstance, control: Control): void {
   app.register(async (scope) => {
     scope.addHook("onRequest", async (request) => {
-      if (!isLoopback(request.socket.remoteAddress)) {
+      if (!isLoopback(request.socket.remoteAddress ?? "")) {
         throw new Refusal("PERMISSION_DENIED", "the control endpoint answers on loopback only");
       }
       // A page in a browser on this machine may be anybody's.
@@ -166,10 +166,6 @@ export function addControlRoutes(app: FastifyInstance, control: Control): void {
       return { entries: wanted.slice(0, limit) };
     });
   });
-}
-
-function isLoopback(address: string | undefined): boolean {
-  return address !== undefined && ipaddr.process(address).range() === "loopback";
 }
 
 function readMission(json: z.output<typeof missionWish>["mission"]) {

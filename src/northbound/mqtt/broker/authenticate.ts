@@ -9,9 +9,10 @@ import { messageOf } from "../../../platform/error-text.ts";
 import type { Log } from "../../../platform/log.ts";
 import { createLogOnDelays, createLogOnHold, createLogOnReports } from "../../../platform/log-on-delay.ts";
 import { createPasswordQueue, digestOf, isPassword, isPasswordHash } from "../../../platform/password.ts";
+import { isLoopback } from "../../../platform/url-host.ts";
 import type { BrokerUser, EmbeddedBrokerOptions } from "../options.ts";
 import type { ClientSockets } from "./client-sockets.ts";
-import { type Identity, isLoopback } from "./rights.ts";
+import type { Identity } from "./rights.ts";
 
 /** The inputs for checking a log-in. */
 export interface AuthenticateParts {
@@ -185,7 +186,8 @@ export function createLogins(users: () => readonly BrokerUser[], anonymousLoopba
   return {
     async identify({ username, password, remoteAddress }) {
       const user = find(username);
-      if (user === undefined && anonymousLoopback && isLoopback(remoteAddress)) return { kind: "anonymous" };
+      if (user === undefined && anonymousLoopback && isLoopback(remoteAddress ?? ""))
+        return { kind: "anonymous" };
       if (password === undefined || password.length === 0) return null;
       const claim = { name: username ?? "", kept: user?.password ?? null };
       const isRight = await matches(claim, password, remoteAddress ?? "");

@@ -33,11 +33,6 @@ export function unusableName(name: string): boolean {
   return name === "" || /[/#+\p{Cc}\p{Surrogate}]/u.test(name);
 }
 
-/** Whether an address is of this machine, as Node writes addresses. */
-export function isLoopback(address: string | undefined): boolean {
-  return address !== undefined && /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/.test(address);
-}
-
 /** Whether a topic can exist that both filters match. A topic is a filter, too. */
 export function filtersMeet(one: string, other: string): boolean {
   const ones = one.split("/");

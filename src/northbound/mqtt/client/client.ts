@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { IClientOptions, IClientSubscribeOptions, MqttClient } from "mqtt";
-import type { Clock } from "../../../platform/clock.ts";
+import { type Clock, noLaterThan } from "../../../platform/clock.ts";
 import type { MqttOptions } from "../options.ts";
 import { dial } from "./dial.ts";
 import { brokerProblem, type LeftOut, LimitedClient, reasonOf } from "./limited-client.ts";
@@ -128,17 +128,11 @@ export async function endClient(client: MqttClient, clock: Clock): Promise<void>
 
 /** Whether `work` succeeds within the time. What it fails with is told elsewhere: by the lost connection. */
 export function within(clock: Clock, limitMs: number, work: Promise<void>): Promise<boolean> {
-  return new Promise((resolve) => {
-    const cancel = clock.after(limitMs, () => resolve(false));
-    const settle = (done: boolean) => {
-      cancel();
-      resolve(done);
-    };
-    work.then(
-      () => settle(true),
-      () => settle(false),
-    );
-  });
+  const succeeds = work.then(
+    () => true,
+    () => false,
+  );
+  return noLaterThan(clock, limitMs, succeeds, false);
 }
 
 function openConnection({ broker }: MqttOptions, openBroker: OpenBroker | null): Duplex {

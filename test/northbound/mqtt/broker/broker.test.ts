@@ -4,7 +4,6 @@ import mqtt, { type IClientOptions, type MqttClient } from "mqtt";
 import { afterEach, describe, expect, test } from "vitest";
 import { createLogins } from "../../../../src/northbound/mqtt/broker/authenticate.ts";
 import { createBroker, type EmbeddedBroker } from "../../../../src/northbound/mqtt/broker/broker.ts";
-import { isLoopback } from "../../../../src/northbound/mqtt/broker/rights.ts";
 import type { EmbeddedBrokerOptions } from "../../../../src/northbound/mqtt/options.ts";
 import { createTopics } from "../../../../src/northbound/mqtt/topics.ts";
 import { type Clock, systemClock } from "../../../../src/platform/clock.ts";
@@ -12,6 +11,7 @@ import { PortTaken } from "../../../../src/platform/listener.ts";
 import { createLive } from "../../../../src/platform/live.ts";
 import { type Log, silentLog } from "../../../../src/platform/log.ts";
 import { hashPassword } from "../../../../src/platform/password.ts";
+import { isLoopback } from "../../../../src/platform/url-host.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
 import { base, closed, embedded, listen, noAudit, start } from "../mqtt-harness.ts";
 
@@ -132,7 +132,7 @@ describe("who comes in", () => {
     ["10.0.0.1", false],
     ["::ffff:10.0.0.1", false],
     ["127.0.0.1.example", false],
-    [undefined, false],
+    ["", false],
   ])("the address %s is loopback: %s", (address, expected) => {
     expect(isLoopback(address)).toBe(expected);
   });
