@@ -1,4 +1,4 @@
-import { createHash, X509Certificate } from "node:crypto";
+import { X509Certificate } from "node:crypto";
 import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { OPCUACertificateManager, type StatusCode, StatusCodes } from "node-opcua";
@@ -8,6 +8,7 @@ import { describeError } from "../../platform/error-text.ts";
 import type { Log } from "../../platform/log.ts";
 import { createLineBudget } from "../../platform/log-bounds.ts";
 import { placeTrustList } from "./certificate-content.ts";
+import { thumbprintOf } from "./certificate-store/certificate-facts.ts";
 import type { OpcUaTrustList } from "./options.ts";
 
 /** The store of clients' certificates. */
@@ -223,10 +224,6 @@ function fileNameOf(name: string): string {
     .replaceAll(/[^\p{L}\p{N} ._@-]/gu, "_")
     .replace(/^\./, "_")
     .slice(0, LONGEST_FILE_NAME);
-}
-
-function thumbprintOf(leaf: Buffer): string {
-  return createHash("sha1").update(leaf).digest("hex");
 }
 
 /** The store names a certificate's file with its thumbprint. */

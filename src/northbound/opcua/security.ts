@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import {
   AnonymousIdentityToken,
@@ -23,7 +22,9 @@ import { describeError } from "../../platform/error-text.ts";
 import type { Log } from "../../platform/log.ts";
 import { isPassword } from "../../platform/password.ts";
 import { placeTrustList } from "./certificate-content.ts";
+import { thumbprintOf } from "./certificate-store/certificate-facts.ts";
 import { type ClientCertificates, createClientCertificates } from "./client-certificates.ts";
+import { cached } from "./node-opcua/lower.ts";
 import type { OpcUaOptions, OpcUaUser } from "./options.ts";
 import { ownCertificateFile } from "./own-certificate.ts";
 
@@ -212,15 +213,7 @@ export function originOfChannel(
   const certificate = channel?.clientCertificate ?? null;
   return certificate === null || certificate.length === 0
     ? address
-    : { ...address, certificate: thumbprintOf(certificate) };
-}
-
-function thumbprintOf(certificate: Buffer): string {
-  const known = thumbprints.get(certificate);
-  if (known !== undefined) return known;
-  const thumbprint = createHash("sha1").update(certificate).digest("hex");
-  thumbprints.set(certificate, thumbprint);
-  return thumbprint;
+    : { ...address, certificate: cached(thumbprints, certificate, () => thumbprintOf(certificate)) };
 }
 
 async function isUser(find: () => OpcUaUser | undefined, password: string): Promise<boolean> {

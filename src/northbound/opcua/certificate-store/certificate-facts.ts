@@ -48,8 +48,9 @@ export function certificatesOf(content: Buffer): readonly X509Certificate[] {
   return sources.map((source) => new X509Certificate(source));
 }
 
-export function thumbprintOf(certificate: X509Certificate): string {
-  return createHash("sha1").update(certificate.raw).digest("hex");
+/** SHA-1 of the DER form in hexadecimal, as OPC UA tools show it. */
+export function thumbprintOf(der: Buffer): string {
+  return createHash("sha1").update(der).digest("hex");
 }
 
 /** Throws if the extensions of the certificate cannot be read. */
@@ -61,7 +62,7 @@ export function factsOf(certificate: X509Certificate, nowMs: number): Certificat
   const { asymmetricKeyType, asymmetricKeyDetails } = certificate.publicKey;
   const size = asymmetricKeyDetails?.modulusLength ?? asymmetricKeyDetails?.namedCurve;
   return {
-    thumbprint: thumbprintOf(certificate),
+    thumbprint: thumbprintOf(certificate.raw),
     sha256: createHash("sha256").update(certificate.raw).digest("hex"),
     subject: parsed.subject,
     issuer: parsed.issuer,

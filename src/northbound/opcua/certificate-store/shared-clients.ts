@@ -139,7 +139,7 @@ function createTrustedFiles(folder: string): () => Promise<ReadonlyMap<string, s
     const found = [...read.values()].flatMap(({ certificate }) =>
       certificate === null ? [] : [certificate],
     );
-    return new Map(found.map((certificate) => [thumbprintOf(certificate), certificate.toString()]));
+    return new Map(found.map((certificate) => [thumbprintOf(certificate.raw), certificate.toString()]));
   };
 }
 
@@ -161,7 +161,7 @@ function unlessGone(error: unknown): null {
 
 /** The server finds the file by the thumbprint in its name. */
 async function addTrusted(folder: string, thumbprint: string, pem: string): Promise<void> {
-  if (thumbprintOf(new X509Certificate(pem)) !== thumbprint)
+  if (thumbprintOf(new X509Certificate(pem).raw) !== thumbprint)
     throw new Error(`what another box has trusted is not the certificate ${thumbprint}`);
   const part = join(folder, `${thumbprint}.part`);
   await writeFile(part, pem, { flush: true });
