@@ -14,7 +14,7 @@ import {
   StatusCodes,
   sameNodeId,
 } from "node-opcua";
-import { cached, lower } from "./lower.ts";
+import { cached, lower, wrap } from "./lower.ts";
 import { createSlicedAnswer, type ListAnswer, type SlicedAnswer } from "./sliced-answer.ts";
 import type { Pause, TimeSlices } from "./time-slices.ts";
 
@@ -192,10 +192,9 @@ function replace<T>(
   },
 ): void {
   const handler = `_on_${name}`;
-  if (typeof Reflect.get(server, handler) !== "function")
-    throw new Error(`node-opcua has no ${handler} any more`);
+  type Handle = (message: { readonly request: T }, channel: object) => unknown;
   const services = lower<Services>(server, "_apply_on_SessionObject");
-  Reflect.set(server, handler, (message: { readonly request: T }, channel: object) => {
+  wrap<Handle>(server, handler, () => (message, channel) => {
     const { request } = message;
     return services._apply_on_SessionObject(response, message, channel, async (session, send, refuse) => {
       const refusal = service.refusedBy(request);

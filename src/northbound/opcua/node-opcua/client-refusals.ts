@@ -4,6 +4,7 @@ import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
 import { createLineBudget } from "../../../platform/log-bounds.ts";
 import { errorFrame } from "./frame-check.ts";
+import { type Answering, onAnswers } from "./lower.ts";
 
 /**
  * Clients that were refused for lack of room: counted, logged once a minute each, and reported to the health.
@@ -38,8 +39,7 @@ export function createClientRefusals(clock: Clock, log: Log): ClientRefusals {
 }
 
 /** The parts of node-opcua's channel that a refusal needs. */
-interface Channel {
-  send_response(type: string, response: unknown, message: unknown, done?: (error?: Error) => void): void;
+interface Channel extends Answering {
   write(frame: Buffer): void;
 }
 
@@ -51,20 +51,15 @@ interface Channel {
  * not listen yet.
  */
 export function refuseWithErrorMessages(server: OPCUAServer): void {
-  for (const endpoint of server.endpoints) {
-    endpoint.on("newChannel", (channel: Channel) => {
-      const send = channel.send_response.bind(channel);
-      channel.send_response = (type, response, message, done) => {
-        if ((type !== "OPN" && type !== "ERR") || !(response instanceof ServiceFault)) {
-          send(type, response, message, done);
-          return;
-        }
-        const { serviceResult } = response.responseHeader;
-        channel.write(errorFrame(serviceResult.value, serviceResult.name));
-        done?.();
-      };
-    });
-  }
+  onAnswers<Channel>(server, (send, channel) => (type, response, message, done) => {
+    if ((type !== "OPN" && type !== "ERR") || !(response instanceof ServiceFault)) {
+      send(type, response, message, done);
+      return;
+    }
+    const { serviceResult } = response.responseHeader;
+    channel.write(errorFrame(serviceResult.value, serviceResult.name));
+    done?.();
+  });
 }
 
 /** Counts clients that were refused for one reason, and logs each once, within bounds. */

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { ApplicationDescription, EndpointDescription, type OPCUAServer } from "node-opcua";
 import { namesHost } from "../certificate-content.ts";
-import { cached, lower } from "./lower.ts";
+import { cached, wrap } from "./lower.ts";
 
 /** The host and port of an opc.tcp URL. */
 const opcTcpUrl = /^opc\.tcp:\/\/(\[[0-9a-f:.]+\]|[^/:@\s[\]]+)(?::(\d{1,5}))?(?:\/|$)/i;
@@ -12,9 +12,7 @@ const USUAL_PORT = 4840;
 type Handle = (message: { readonly request: object }, channel: object) => void;
 
 /** The part of node-opcua's server that answers FindServers, some time after the request. */
-interface Discovery {
-  getServers(channel: object): ApplicationDescription[];
-}
+type GetServers = (channel: object) => ApplicationDescription[];
 
 /**
  * Describes the server and its endpoints with the address by which a client reached it, a forwarded port
@@ -36,8 +34,7 @@ export function answerWithAskedAddress(server: OPCUAServer): void {
   }
   server.findMatchingEndpoints = (asked) => (asked ? matching(asked) : (answer ?? findMatching(asked)));
 
-  const answerEndpoints = handlerOf(server, "_on_GetEndpointsRequest");
-  const answerAsked: Handle = (message, channel) => {
+  wrap<Handle>(server, "_on_GetEndpointsRequest", (answerEndpoints) => (message, channel) => {
     const asked = askedBy(message);
     const found = asked === "" ? [] : matching(asked);
     answer = found.length === 0 ? null : found.map(withOwnAddress);
@@ -46,8 +43,7 @@ export function answerWithAskedAddress(server: OPCUAServer): void {
     } finally {
       answer = null;
     }
-  };
-  Reflect.set(server, "_on_GetEndpointsRequest", answerAsked);
+  });
   findServersAtAskedAddress(server, matching);
 }
 
@@ -57,26 +53,16 @@ function findServersAtAskedAddress(
   matching: (asked: string) => readonly EndpointDescription[],
 ): void {
   const waiting = new WeakMap<object, string[]>();
-  const answerServers = handlerOf(server, "_on_FindServersRequest");
-  const answerAsked: Handle = (message, channel) => {
+  wrap<Handle>(server, "_on_FindServersRequest", (answerServers) => (message, channel) => {
     cached(waiting, channel, () => []).push(askedBy(message));
     answerServers(message, channel);
-  };
-  Reflect.set(server, "_on_FindServersRequest", answerAsked);
-  const discovery = lower<Discovery>(server, "getServers");
-  const getServers = discovery.getServers.bind(server);
-  discovery.getServers = (channel) => {
+  });
+  wrap<GetServers>(server, "getServers", (getServers) => (channel) => {
     const asked = waiting.get(channel)?.shift() ?? "";
     const servers = getServers(channel);
     const found = asked === "" ? undefined : matching(asked)[0]?.endpointUrl;
     return found == null ? servers : servers.map((each) => reachedAt(each, found));
-  };
-}
-
-function handlerOf(server: OPCUAServer, name: string): Handle {
-  const handle: unknown = Reflect.get(server, name);
-  if (typeof handle !== "function") throw new Error(`node-opcua has no ${name} any more`);
-  return (message, channel) => void handle.call(server, message, channel);
+  });
 }
 
 function askedBy({ request }: { readonly request: object }): string {

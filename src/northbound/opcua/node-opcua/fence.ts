@@ -9,7 +9,7 @@ import { createRefusalLog } from "./client-refusals.ts";
 import { listenerOf } from "./endpoint-start.ts";
 import { createFrameCheck, errorFrame } from "./frame-check.ts";
 import { describeLibraryError } from "./library-log.ts";
-import { lower } from "./lower.ts";
+import { wrap } from "./lower.ts";
 import { answerUndecodable } from "./undecodable-requests.ts";
 import { createUnfinishedRequests } from "./unfinished-requests.ts";
 
@@ -237,6 +237,7 @@ interface Channel {
   beforeHandleOpenSecureChannelRequest: () => Promise<void>;
 }
 
+type Handle = (message: unknown, channel: Channel) => unknown;
 type Report = (address: string, error: unknown) => void;
 
 /**
@@ -247,10 +248,8 @@ type Report = (address: string, error: unknown) => void;
  */
 function containRejections(server: OPCUAServer, report: Report): void {
   for (const name of requestHandlers(server)) {
-    const handle: unknown = Reflect.get(server, name);
-    if (typeof handle !== "function") continue;
-    Reflect.set(server, name, (message: unknown, channel: Channel) => {
-      const handled: unknown = handle.call(server, message, channel);
+    wrap<Handle>(server, name, (handle) => (message, channel) => {
+      const handled = handle(message, channel);
       if (handled instanceof Promise) handled.catch(fail(channel, report));
     });
   }
@@ -266,11 +265,10 @@ function containRejections(server: OPCUAServer, report: Report): void {
 /** The work of each service, which the handler itself does not await. */
 function containActions(server: OPCUAServer, report: Report): void {
   type Act = (response: unknown, message: unknown, channel: Channel, action: unknown) => Promise<void>;
-  const name = "_apply_on_SessionObject";
-  const apply = lower<Record<typeof name, Act>>(server, name)[name].bind(server);
-  const act: Act = (response, message, channel, action) =>
-    apply(response, message, channel, action).catch(fail(channel, report));
-  Reflect.set(server, name, act);
+  wrap<Act>(server, "_apply_on_SessionObject", (apply) => {
+    return (response, message, channel, action) =>
+      apply(response, message, channel, action).catch(fail(channel, report));
+  });
 }
 
 function fail(channel: Channel, report: Report): (error: unknown) => void {

@@ -9,6 +9,7 @@ import {
   VariantArrayType,
   WriteRequest,
 } from "node-opcua";
+import { wrap } from "./lower.ts";
 
 /** The handlers of node-opcua 2.182 for requests whose items have an index range. */
 const handlers = [
@@ -17,6 +18,8 @@ const handlers = [
   "_on_WriteRequest",
   "_on_CreateMonitoredItemsRequest",
 ] as const;
+
+type Handle = (message: { readonly request: unknown }, channel: unknown) => unknown;
 
 interface Ranged {
   indexRange: NumericRange;
@@ -29,13 +32,11 @@ interface Ranged {
  */
 export function correctIndexRanges(server: OPCUAServer): void {
   for (const name of handlers) {
-    const handle: unknown = Reflect.get(server, name);
-    if (typeof handle !== "function") throw new Error(`node-opcua has no ${name} any more`);
-    Reflect.set(server, name, (message: { readonly request: unknown }, channel: unknown): unknown => {
+    wrap<Handle>(server, name, (handle) => (message, channel) => {
       for (const item of rangedItems(message.request)) {
         if (!item.indexRange.isEmpty()) item.indexRange = corrected(item.indexRange);
       }
-      return handle.call(server, message, channel);
+      return handle(message, channel);
     });
   }
 }

@@ -13,6 +13,7 @@ import {
   WriteRequest,
 } from "node-opcua";
 import { browseInSlices } from "./browse.ts";
+import { wrap } from "./lower.ts";
 import { type MissingRobots, robotName } from "./node-lookup.ts";
 import { createSlicedAnswer, type ListAnswer } from "./sliced-answer.ts";
 import type { Pause, TimeSlices } from "./time-slices.ts";
@@ -117,8 +118,7 @@ export function takeLargeRequests(server: OPCUAServer, robots: MissingRobots, sl
   }
 
   for (const [name, service] of Object.entries(services)) {
-    const handle = handlerOf(server, name);
-    Reflect.set(server, name, (message: Message, channel: Channel): unknown => {
+    wrap<Handle>(server, name, (handle) => (message, channel) => {
       const { length } = listOf(message.request, service.list);
       // If there are too many, node-opcua refuses the request.
       if (length > service.slice && length <= (service.most ?? most)) {
@@ -132,17 +132,10 @@ export function takeLargeRequests(server: OPCUAServer, robots: MissingRobots, sl
   }
 }
 
-function handlerOf(server: OPCUAServer, name: string): Handle {
-  const own: unknown = Reflect.get(server, name);
-  if (typeof own !== "function") throw new Error(`node-opcua has no ${name} any more`);
-  return (message, channel) => own.call(server, message, channel);
-}
-
 function refuseLongLists(server: OPCUAServer): void {
   const serviceResult = StatusCodes.BadTooManyOperations;
   for (const [name, lists] of Object.entries(shortLists)) {
-    const handle = handlerOf(server, name);
-    Reflect.set(server, name, (message: Message, channel: Channel): unknown => {
+    wrap<Handle>(server, name, (handle) => (message, channel) => {
       const isLong = lists.some((list) => listOf(message.request, list).length > LONGEST_SHORT_LIST);
       if (!isLong) return handle(message, channel);
       return channel.send_response("MSG", new ServiceFault({ responseHeader: { serviceResult } }), message);

@@ -1,5 +1,5 @@
 import { MonitoredItem, type OPCUAServer, type Subscription } from "node-opcua";
-import { lower } from "./lower.ts";
+import { lower, patch } from "./lower.ts";
 
 /** The part of node-opcua's session that is needed here. */
 interface Session {
@@ -68,8 +68,7 @@ interface Node {
 }
 type SetNode = (this: MonitoredItem, node: Node) => void;
 
-/** The original method; undefined: node-opcua is not patched yet. */
-let setNode: SetNode | undefined;
+let mayHaveMany = false;
 
 /**
  * Allows any number of monitored items on one node; `maxMonitoredItems` bounds them. Each item listens to its
@@ -77,15 +76,14 @@ let setNode: SetNode | undefined;
  * warning, and node-opcua 2.182 throws in that.
  */
 export function allowManyWatchers(): void {
-  if (setNode !== undefined) return;
-  const original: unknown = Reflect.get(MonitoredItem.prototype, "setNode");
-  if (typeof original !== "function") throw new Error("node-opcua has no MonitoredItem.setNode any more");
-  setNode = original as SetNode;
-  const patched: SetNode = function (node) {
-    node.setMaxListeners(0);
-    (original as SetNode).call(this, node);
-  };
-  Reflect.set(MonitoredItem.prototype, "setNode", patched);
+  if (mayHaveMany) return;
+  patch<SetNode>(MonitoredItem.prototype, "setNode", (setNode) => {
+    return function (node) {
+      node.setMaxListeners(0);
+      setNode.call(this, node);
+    };
+  });
+  mayHaveMany = true;
 }
 
 /** An item that others trigger, and what it has been triggered to send. */

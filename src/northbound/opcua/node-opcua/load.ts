@@ -1,6 +1,7 @@
 import { type ApplicationDescription, type OPCUAServer, ServiceFault, StatusCodes } from "node-opcua";
 import type { Peer } from "../../../contracts/peers.ts";
 import { clip } from "../../../domain/foreign-text.ts";
+import { onAnswers } from "./lower.ts";
 import { isDisconnected, type Session, sessionsOf, userOf } from "./session-bounds.ts";
 
 /** The counts of a server on which its memory depends. */
@@ -27,31 +28,21 @@ function nodesOf(namespace: object): number {
   return index.size;
 }
 
-/** The part of node-opcua's channel that answers. */
-interface Channel {
-  send_response(type: string, response: unknown, ...rest: unknown[]): void;
-}
-
 /**
  * Refuses an answer that is too large for its client with BadResponseTooLarge (OPC UA part 4, 7.38).
  * node-opcua 2.182 sends BadTcpMessageTooLarge, on which other stacks close the connection. For an
  * initialised server that does not listen yet.
  */
 export function nameLargeAnswers(server: OPCUAServer): void {
-  for (const endpoint of server.endpoints) {
-    endpoint.on("newChannel", (channel: Channel) => {
-      const send = channel.send_response.bind(channel);
-      channel.send_response = (type, response, ...rest) => {
-        if (response instanceof ServiceFault) {
-          const { responseHeader } = response;
-          if (responseHeader.serviceResult === StatusCodes.BadTcpMessageTooLarge) {
-            responseHeader.serviceResult = StatusCodes.BadResponseTooLarge;
-          }
-        }
-        send(type, response, ...rest);
-      };
-    });
-  }
+  onAnswers(server, (send) => (type, response, message, done) => {
+    if (response instanceof ServiceFault) {
+      const { responseHeader } = response;
+      if (responseHeader.serviceResult === StatusCodes.BadTcpMessageTooLarge) {
+        responseHeader.serviceResult = StatusCodes.BadResponseTooLarge;
+      }
+    }
+    send(type, response, message, done);
+  });
 }
 
 /** The parts of node-opcua's session that identify its user. */

@@ -1,10 +1,49 @@
-import { type BaseNode, NodeId, NodeIdType } from "node-opcua";
+import { type BaseNode, NodeId, NodeIdType, type OPCUAServer } from "node-opcua";
 
 /** A part of node-opcua 2.182 below its interface, checked for this method. */
 export function lower<T>(part: object, method: keyof T & string): T {
   if (typeof Reflect.get(part, method) !== "function")
     throw new Error(`node-opcua has no ${method} any more`);
   return part as T;
+}
+
+/** Replaces a method of a prototype. The original needs its `this`. */
+export function patch<F>(prototype: object, method: string, make: (original: F) => F): void {
+  const original: unknown = Reflect.get(prototype, method);
+  if (typeof original !== "function") throw new Error(`node-opcua has no ${method} any more`);
+  Reflect.set(prototype, method, make(original as F));
+}
+
+/** Replaces a method of one object, such as a handler that node-opcua calls by its name on the server. */
+export function wrap<F extends (...values: never[]) => unknown>(
+  part: object,
+  method: string,
+  make: (original: F) => F,
+): void {
+  patch<F>(part, method, (original) => make(original.bind(part) as F));
+}
+
+/** The part of node-opcua's channel that answers. */
+export interface Answering {
+  send_response(
+    type: string,
+    response: unknown,
+    message: { readonly request: unknown },
+    done?: (error?: Error) => void,
+  ): void;
+}
+export type SendAnswer = Answering["send_response"];
+
+/** Wraps the answers of every channel. For an initialised server that does not listen yet. */
+export function onAnswers<Channel extends Answering>(
+  server: OPCUAServer,
+  make: (send: SendAnswer, channel: Channel) => SendAnswer,
+): void {
+  for (const endpoint of server.endpoints) {
+    endpoint.on("newChannel", (channel: Channel) => {
+      channel.send_response = make(channel.send_response.bind(channel), channel);
+    });
+  }
 }
 
 /** The description of the symbol under which a node keeps its record. */

@@ -9,6 +9,7 @@ import {
   type OPCUAServer,
   TranslateBrowsePathsToNodeIdsRequest,
 } from "node-opcua";
+import { wrap } from "./lower.ts";
 
 const ROBOTS = "Robots.";
 const STATIONS = "Stations.";
@@ -20,6 +21,8 @@ export interface MissingRobots {
   need(name: string): void;
 }
 
+type Find = (nodeId: NodeId) => BaseNode | null;
+
 /** Stations that a reload has removed, by the step of their NodeIds that names them. */
 export type HiddenStations = ReadonlySet<string>;
 
@@ -29,10 +32,7 @@ export type HiddenStations = ReadonlySet<string>;
  * hidden station has no nodes for anybody.
  */
 export function findOnDemand(namespace: INamespace, robots: MissingRobots, hidden: HiddenStations): void {
-  const found: unknown = Reflect.get(namespace, "findNode2");
-  if (typeof found !== "function") throw new Error("node-opcua finds its nodes elsewhere now");
-  const find = (nodeId: NodeId): BaseNode | null => found.call(namespace, nodeId);
-  Reflect.set(namespace, "findNode2", (nodeId: NodeId) => {
+  wrap<Find>(namespace, "findNode2", (find) => (nodeId) => {
     if (robots.missing.size > 0) {
       const name = robotName(nodeId.value);
       if (name !== null && robots.missing.has(name)) robots.need(name);

@@ -9,6 +9,7 @@ import {
   type UAVariable,
   Variant,
 } from "node-opcua";
+import { patch } from "./lower.ts";
 
 /** The value of a variable for the user of a session; it has the type of the common value. */
 export type OwnValue = (context: ISessionContext) => number | Int32Array;
@@ -60,16 +61,15 @@ export function renewOwnValues(session: ServerSession): void {
 /** Every value that an item records, from a read or a change, passes `recordValue`. */
 function patchMonitoredItems(): void {
   if (isPatched) return;
-  const original: unknown = Reflect.get(MonitoredItem.prototype, "recordValue");
-  if (typeof original !== "function") throw new Error("node-opcua has no MonitoredItem.recordValue any more");
-  const patched: Record = function (value, isForced, range) {
-    const context = this.$subscription?.$session?.sessionContext;
-    const isValue = this.itemToMonitor?.attributeId === AttributeIds.Value;
-    const { node } = this;
-    const isOwn = isValue && context !== undefined && node !== null;
-    const seen = isOwn ? asSeenBy(node, value, context) : value;
-    return (original as Record).call(this, seen, isForced, range);
-  };
-  Reflect.set(MonitoredItem.prototype, "recordValue", patched);
+  patch<Record>(MonitoredItem.prototype, "recordValue", (record) => {
+    return function (value, isForced, range) {
+      const context = this.$subscription?.$session?.sessionContext;
+      const isValue = this.itemToMonitor?.attributeId === AttributeIds.Value;
+      const { node } = this;
+      const isOwn = isValue && context !== undefined && node !== null;
+      const seen = isOwn ? asSeenBy(node, value, context) : value;
+      return record.call(this, seen, isForced, range);
+    };
+  });
   isPatched = true;
 }

@@ -15,7 +15,7 @@ import {
 } from "node-opcua";
 import type { ClusterView } from "../../../contracts/cluster.ts";
 import { PRODUCT, PRODUCT_URI } from "../server-identity.ts";
-import { lower, standardId } from "./lower.ts";
+import { standardId, wrap } from "./lower.ts";
 
 /** Shows the servers of the cluster to clients. For an initialised server that describes itself. */
 export function showRedundantSet(server: OPCUAServer, cluster: ClusterView): void {
@@ -59,18 +59,16 @@ function show(
 }
 
 /** The part of node-opcua's server that answers FindServers. */
-interface Discovery {
-  getServers(channel: object): ApplicationDescription[];
-}
+type GetServers = (channel: object) => ApplicationDescription[];
 
 /** Lists the other members in FindServers. */
 function listPeers(server: OPCUAServer, { member, members }: ClusterView): void {
   const peers = members.flatMap(({ name, opcuaUri, opcuaUrl = null }) =>
     name === member || opcuaUri === null ? [] : descriptionOf(opcuaUri, opcuaUrl),
   );
-  const discovery = lower<Discovery>(server, "getServers");
-  const getServers = discovery.getServers.bind(server);
-  discovery.getServers = (channel) => [...getServers(channel), ...peers];
+  wrap<GetServers>(server, "getServers", (getServers) => {
+    return (channel) => [...getServers(channel), ...peers];
+  });
 }
 
 function descriptionOf(applicationUri: string, url: string | null): ApplicationDescription {

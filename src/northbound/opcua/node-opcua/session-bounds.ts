@@ -15,6 +15,7 @@ import type { Log } from "../../../platform/log.ts";
 import type { OpcUaOptions } from "../options.ts";
 import { ANONYMOUS } from "../security.ts";
 import { createClientRefusals } from "./client-refusals.ts";
+import { wrap } from "./lower.ts";
 import { shareAmongUsers } from "./user-shares.ts";
 
 /** Sessions by user, for the health. */
@@ -63,6 +64,8 @@ interface SubscriptionRequest {
 interface Message {
   readonly request: SubscriptionRequest;
 }
+type Handle = (message: Message, channel: Channel) => unknown;
+type Authorize = (channel: Channel, session: Session, token: unknown, answer: Authorized) => unknown;
 type Authorized = (error: Error | null, isAuthorized?: boolean, status?: StatusCode) => void;
 
 /**
@@ -137,29 +140,27 @@ export function boundSessions(
     return false;
   }
 
-  replace(server, "_on_CreateSessionRequest", (handle) => (message: Message, channel: Channel) => {
+  wrap<Handle>(server, "_on_CreateSessionRequest", (handle) => (message, channel) => {
     if (mayCreate(channel)) return handle(message, channel);
     return answerWith(StatusCodes.BadTooManySessions, message, channel);
   });
-  replace(server, "_on_CreateSubscriptionRequest", (handle) => (message: Message, channel: Channel) => {
+  wrap<Handle>(server, "_on_CreateSubscriptionRequest", (handle) => (message, channel) => {
     if (!maySubscribe(message)) return answerWith(StatusCodes.BadTooManySubscriptions, message, channel);
     boundLifetime(message.request);
     return handle(message, channel);
   });
-  replace(server, "_on_ModifySubscriptionRequest", (handle) => (message: Message, channel: Channel) => {
+  wrap<Handle>(server, "_on_ModifySubscriptionRequest", (handle) => (message, channel) => {
     boundLifetime(message.request);
     return handle(message, channel);
   });
-  replace(
-    server,
-    "isUserAuthorized",
-    (handle) => (channel: Channel, session: Session, token: unknown, answer: Authorized) =>
-      handle(channel, session, token, (error: Error | null, isAuthorized?: boolean, status?: StatusCode) => {
+  wrap<Authorize>(server, "isUserAuthorized", (authorize) => {
+    return (channel, session, token, answer) =>
+      authorize(channel, session, token, (error, isAuthorized, status) => {
         const mayGoOn = error !== null || isAuthorized !== true || mayActivate(session, userOf(token));
         if (mayGoOn) answer(error, isAuthorized, status);
         else answer(null, false, StatusCodes.BadTooManySessions);
-      }),
-  );
+      });
+  });
   server.on("create_session", (session: Session) => {
     const cancel = clock.after(ACTIVATION_MS, () => {
       if (session.status === "new") close(server, session);
@@ -235,23 +236,6 @@ function countByUser(sessions: readonly Session[], count: (session: Session) => 
     counts.set(user, (counts.get(user) ?? 0) + count(session));
   }
   return counts;
-}
-
-type Handle = (...values: unknown[]) => unknown;
-
-/** Inserts a step before a method that node-opcua calls by name on the server. */
-function replace<T extends unknown[]>(
-  server: OPCUAServer,
-  name: string,
-  make: (handle: Handle) => (...values: T) => unknown,
-): void {
-  const handle: unknown = Reflect.get(server, name);
-  if (typeof handle !== "function") throw new Error(`node-opcua has no ${name} any more`);
-  Reflect.set(
-    server,
-    name,
-    make((...values) => handle.apply(server, values)),
-  );
 }
 
 export function sessionsOf({ engine }: OPCUAServer): readonly Session[] {

@@ -5,6 +5,7 @@ import {
   ServerSidePublishEngine,
   TokenStack,
 } from "node-opcua";
+import { type Answering, onAnswers, patch } from "./lower.ts";
 
 /** A request that waits in a session of node-opcua until there is something to publish. */
 interface Waiting {
@@ -56,15 +57,8 @@ function tokenFacts({ tokenId, revisedLifetime, channelId }: ISecurityToken) {
   return { tokenId, revisedLifetime, channelId };
 }
 
-function patch<T extends object, F>(part: T, method: keyof T & string, replace: (original: F) => F): void {
-  const original: unknown = Reflect.get(part, method);
-  if (typeof original !== "function") throw new Error(`node-opcua has no ${method} any more`);
-  Reflect.set(part, method, replace(original as F));
-}
-
 /** The parts of node-opcua's channel that are needed here. */
-interface Channel {
-  send_response(type: string, response: unknown, message: unknown, done?: (error?: Error) => void): void;
+interface Channel extends Answering {
   close(): void;
 }
 
@@ -74,14 +68,11 @@ interface Channel {
  * an initialised server that does not listen yet.
  */
 export function closeKeylessChannels(server: OPCUAServer): void {
-  for (const endpoint of server.endpoints) {
-    endpoint.on("newChannel", (channel: Channel) => {
-      const send = channel.send_response.bind(channel);
-      channel.send_response = (type, response, message, done) =>
-        send(type, response, message, (error) => {
-          if (error !== undefined && error !== null) channel.close();
-          done?.(error);
-        });
-    });
-  }
+  onAnswers<Channel>(server, (send, channel) => {
+    return (type, response, message, done) =>
+      send(type, response, message, (error) => {
+        if (error !== undefined && error !== null) channel.close();
+        done?.(error);
+      });
+  });
 }

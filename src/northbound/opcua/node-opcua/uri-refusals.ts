@@ -5,6 +5,7 @@ import type { Log } from "../../../platform/log.ts";
 import { plainStart } from "../../../platform/plain-text.ts";
 import { nameOfClient } from "../client-certificates.ts";
 import { createRefusalLog } from "./client-refusals.ts";
+import { type Answering, onAnswers } from "./lower.ts";
 
 /** Clients whose certificate names another application than their session. */
 export interface UriRefusals {
@@ -12,13 +13,9 @@ export interface UriRefusals {
 }
 
 /** The parts of node-opcua's channel that are needed here. */
-interface Channel {
+interface Channel extends Answering {
   readonly remoteAddress: string;
   readonly clientCertificate: Buffer | null;
-  send_response(type: string, response: unknown, message: Message, ...rest: unknown[]): void;
-}
-interface Message {
-  readonly request: unknown;
 }
 
 const LONGEST_URI = 200;
@@ -44,19 +41,14 @@ export function reportUriRefusals(server: OPCUAServer, clock: Clock, log: Log): 
     refusals.note(`${client.thumbprint} ${from} ${applicationUri}`, fields);
   }
 
-  for (const endpoint of server.endpoints) {
-    endpoint.on("newChannel", (channel: Channel) => {
-      const send = channel.send_response.bind(channel);
-      channel.send_response = (type, response, message, ...rest) => {
-        const { clientCertificate, remoteAddress } = channel;
-        if (isUriRefusal(response) && clientCertificate !== null) {
-          const { clientDescription } = message.request as CreateSessionRequest;
-          report(clientCertificate, remoteAddress, clientDescription.applicationUri ?? "");
-        }
-        send(type, response, message, ...rest);
-      };
-    });
-  }
+  onAnswers<Channel>(server, (send, channel) => (type, response, message, done) => {
+    const { clientCertificate, remoteAddress } = channel;
+    if (isUriRefusal(response) && clientCertificate !== null) {
+      const { clientDescription } = message.request as CreateSessionRequest;
+      report(clientCertificate, remoteAddress, clientDescription.applicationUri ?? "");
+    }
+    send(type, response, message, done);
+  });
   return {
     get count() {
       return refusals.count;
