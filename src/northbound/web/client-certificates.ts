@@ -11,7 +11,7 @@ import type { ConfirmUser } from "./access/access.ts";
 import type { Certificate } from "./api/gateway.ts";
 import { sendProblem } from "./problem.ts";
 import { readBody } from "./request-body.ts";
-import { type Query, sendPage, unknownParameter } from "./resources/list-page.ts";
+import { type Query, sendPage } from "./resources/list-page.ts";
 import { openViewer, type SenderOf, type Viewer, type ViewerOf } from "./sender.ts";
 
 interface CertificateRouteParts {
@@ -47,8 +47,6 @@ export function addCertificateRoutes(
   { clientCertificates, audit, viewerOf, senderOf, confirm }: CertificateRouteParts,
 ): void {
   server.get<{ Querystring: Query }>(PATH, async (request, reply) => {
-    const fault = unknownParameter(request.query, []);
-    if (fault !== null) return sendProblem(reply, 400, fault);
     const items = (await clientCertificates?.list()) ?? [];
     const whyNot = clientCertificates === null ? NO_OPCUA : refusedViewer(viewerOf(request));
     return sendPage(

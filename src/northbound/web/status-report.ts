@@ -67,16 +67,17 @@ export function statusReport(facts: StatusFacts, nowMs: number): Readonly<Record
     commands: publishedHealth({ commands: health.commands ?? { state: "starting" } }).commands?.figures ?? {},
     alarms: alarmCounts(facts.alarms),
     token: { seconds_left: secondsLeft > 0 ? secondsLeft : null },
-    certificates: facts.certificates.map(({ key, path, endMs }) => ({
-      key,
-      path,
-      ends_at: isoTime(endMs),
-      seconds_left: Number.isFinite(endMs) ? Math.floor((endMs - nowMs) / 1_000) : null,
-    })),
+    certificates: facts.certificates.map(({ key, path, endMs }) => ({ key, path, ...endOf(endMs, nowMs) })),
     waiting_clients: clientCounts(facts.waitingClients),
     disk: { path: disk.path, free_bytes: disk.freeBytes },
     memory: { rss_bytes: rssBytes, heap_bytes: heapBytes },
   };
+}
+
+/** When a certificate ends. */
+export function endOf(endMs: number, nowMs: number) {
+  const secondsLeft = Number.isFinite(endMs) ? Math.floor((endMs - nowMs) / 1_000) : null;
+  return { ends_at: isoTime(endMs), seconds_left: secondsLeft };
 }
 
 /** The worst state of all, and a sentence for each problem, the worst first. */

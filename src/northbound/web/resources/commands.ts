@@ -50,7 +50,7 @@ export function addCommandListRoute(
     const write = (command: LoggedCommand) => commandJson(command, clock.nowMs());
     if (headers.accept?.includes("application/x-ndjson")) return sendLines(reply, items.map(write));
     const keyOf = ({ number }: LoggedCommand) => reverseOrderKey(number);
-    return sendPage(reply, query, { name: "commands", items, keyOf, write });
+    return sendPage(reply, query, { name: "commands", items, keyOf, write, filters: commandFilters });
   });
 }
 
@@ -132,8 +132,6 @@ function meaningOf(name: string): string | null {
 /** `GET /api/v1/operations`: all that a form for each operation needs. */
 export function addOperationRoutes(server: FastifyInstance, catalogue: OperationManual): void {
   server.get<{ Querystring: Query }>("/api/v1/operations", async ({ query }, reply) => {
-    const fault = unknownParameter(query, []);
-    if (fault !== null) return sendProblem(reply, 400, fault);
     return sendPage(reply, query, {
       name: "operations",
       items: [...catalogue.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),

@@ -11,7 +11,7 @@ import type { RobotWriter, StationWriter } from "../floor/floor-json.ts";
 import type { RobotFacts } from "../floor/robot-facts.ts";
 import type { FloorOptions } from "../options.ts";
 import { sendProblem } from "../problem.ts";
-import { orderKey, type Query, sendPage, unknownParameter } from "./list-page.ts";
+import { orderKey, type Query, sendPage } from "./list-page.ts";
 
 /** `GET /api/v1/stations`: the stations of the configuration with their values. */
 export function addStationRoutes(
@@ -20,8 +20,6 @@ export function addStationRoutes(
   stationJson: StationWriter,
 ): void {
   server.get<{ Querystring: Query }>("/api/v1/stations", async ({ query }, reply) => {
-    const fault = unknownParameter(query, []);
-    if (fault !== null) return sendProblem(reply, 400, fault);
     return sendPage(reply, query, {
       name: "stations",
       items: [...floor.stations()].sort(([a], [b]) => (a < b ? -1 : 1)),
@@ -38,8 +36,6 @@ export function addRobotRoutes(
   robotWriter: RobotWriter,
 ): void {
   server.get<{ Querystring: Query }>("/api/v1/robots", async ({ query }, reply) => {
-    const fault = unknownParameter(query, []);
-    if (fault !== null) return sendProblem(reply, 400, fault);
     const items = [...floor.robots().values()].sort((a, b) => (a.robotId < b.robotId ? -1 : 1));
     return sendPage(reply, query, {
       name: "robots",
@@ -82,8 +78,6 @@ export function addBatteryTrendRoute(
 /** `GET /api/v1/maps` and `GET /api/v1/maps/{map}`: the points of the last answers of GetMap. */
 export function addMapRoutes(server: FastifyInstance, floor: Pick<Floor, "robots" | "maps">): void {
   server.get<{ Querystring: Query }>("/api/v1/maps", async ({ query }, reply) => {
-    const fault = unknownParameter(query, []);
-    if (fault !== null) return sendProblem(reply, 400, fault);
     return sendPage(reply, query, {
       name: "maps",
       items: [...floor.maps()].sort(([a], [b]) => a - b),

@@ -12,9 +12,9 @@ import { type Health, publishedHealth, worstState } from "../../../platform/comp
 import type { Connection, Connections, Expiry, Health as HealthJson } from "../api/gateway.ts";
 import type { Floor } from "../floor/floor.ts";
 import { sendProblem } from "../problem.ts";
-import { type GatewayCondition, type GatewayIdentity, linkNames, queuesOf } from "../status-report.ts";
+import { endOf, type GatewayCondition, type GatewayIdentity, linkNames, queuesOf } from "../status-report.ts";
 import type { Ticks } from "../stream/ticks.ts";
-import { type Query, reverseOrderKey, sendPage, unknownParameter } from "./list-page.ts";
+import { type Query, reverseOrderKey, sendPage } from "./list-page.ts";
 
 /** `GET /api/v1/health`: the state of every component. */
 export function addGatewayHealthRoutes(
@@ -69,8 +69,6 @@ export function addPauseRoute(server: FastifyInstance, { floor, stopRequest, tic
 /** `GET /api/v1/alarms` answers 200 with all alarms, the most urgent first. */
 export function addAlarmRoutes(server: FastifyInstance, listedAlarms: () => readonly Alarm[]): void {
   server.get<{ Querystring: Query }>("/api/v1/alarms", async ({ query }, reply) => {
-    const fault = unknownParameter(query, []);
-    if (fault !== null) return sendProblem(reply, 400, fault);
     const items = listedAlarms().toSorted((a, b) => (urgencyKey(a) < urgencyKey(b) ? -1 : 1));
     return sendPage(reply, query, { name: "alarms", items, keyOf: urgencyKey, write: alarmOf });
   });
@@ -100,8 +98,6 @@ export function addConnectionRoutes(
 ): void {
   const { stateSinceMs } = condition;
   server.get<{ Querystring: Query }>("/api/v1/connections", async ({ query }, reply) => {
-    const fault = unknownParameter(query, []);
-    if (fault !== null) return sendProblem(reply, 400, fault);
     const health = publishedHealth(condition.health());
     const list = {
       name: "connections",
@@ -183,11 +179,5 @@ function certificateExpiries(
 ): readonly Expiry[] {
   return certificates
     .toSorted((a, b) => a.endMs - b.endMs)
-    .map(({ key, path, endMs }) => ({
-      kind: "certificate",
-      name: key,
-      path,
-      ends_at: isoTime(endMs),
-      seconds_left: Number.isFinite(endMs) ? Math.floor((endMs - nowMs) / 1_000) : null,
-    }));
+    .map(({ key, path, endMs }) => ({ kind: "certificate", name: key, path, ...endOf(endMs, nowMs) }));
 }

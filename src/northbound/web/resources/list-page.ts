@@ -10,6 +10,8 @@ export interface PagedList<Item> {
   /** A later item has a larger key, by `<`. */
   readonly keyOf: (item: Item) => string;
   readonly write: (item: Item) => unknown;
+  /** Parameters of its query besides those of a page. */
+  readonly filters?: readonly string[];
 }
 
 export type Query = Readonly<Record<string, unknown>>;
@@ -33,7 +35,7 @@ export function sendPage<Item>(
   list: PagedList<Item>,
   more: Readonly<Record<string, unknown>> = {},
 ): FastifyReply {
-  const read = readPage(query, list.name);
+  const read = unknownParameter(query, list.filters ?? []) ?? readPage(query, list.name);
   if (typeof read === "string") return sendProblem(reply, 400, read);
   const { limit, after } = read;
   const first = after === null ? 0 : list.items.findIndex((item) => list.keyOf(item) > after);
