@@ -1,3 +1,15 @@
+/** Runs a task when those before it have ended, also with an error. */
+export type Turns = <Result>(task: () => Promise<Result>) => Promise<Result>;
+
+export function createTurns(): Turns {
+  let last: Promise<unknown> = Promise.resolve();
+  return (task) => {
+    const done = last.then(task);
+    last = done.catch(() => {});
+    return done;
+  };
+}
+
 /** One place in a chain. */
 export interface ChainLink<Value> {
   readonly value: Value;

@@ -7,6 +7,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { describeError } from "../../platform/error-text.ts";
 import type { Log } from "../../platform/log.ts";
 import { createLineBudget } from "../../platform/log-bounds.ts";
+import { createTurns } from "../../platform/queues.ts";
 import { placeTrustList } from "./certificate-content.ts";
 import { thumbprintOf } from "./certificate-store/certificate-facts.ts";
 import type { OpcUaTrustList } from "./options.ts";
@@ -52,7 +53,8 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
     log.warn({ count }, "more OPC UA clients were refused for their certificates than the log names");
   });
   let refusedCount = 0;
-  let turn: Promise<unknown> = Promise.resolve();
+  /** One after the other: a store that reads its folders anew trusts nobody meanwhile. */
+  const inTurn = createTurns();
 
   /** Whether a refusal is new, and the log has room for it. */
   function isWorthALine(key: string): boolean {
@@ -85,13 +87,6 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
       log.error({ cause: describeError(error) }, "OPC UA's certificate store cannot be read anew");
     });
     return true;
-  }
-
-  /** One after the other: a store that reads its folders anew trusts nobody meanwhile. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const ended = turn.then(work);
-    turn = ended.catch(() => {});
-    return ended;
   }
 
   const rejected = () => rejectedBy(manager);

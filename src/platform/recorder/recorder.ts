@@ -7,6 +7,7 @@ import { messageOf } from "../error-text.ts";
 import { makeFolder } from "../folder.ts";
 import type { Log } from "../log.ts";
 import { inOrder, nextNumber } from "../plain-file.ts";
+import { createTurns } from "../queues.ts";
 import type { RunningTime } from "../running-time.ts";
 import { createChunks } from "./chunks.ts";
 import { ENDING } from "./recording.ts";
@@ -55,14 +56,8 @@ export function createRecorder(options: RecorderOptions, parts: RecorderParts): 
   let problem: string | null = null;
   let retryAtMs = 0;
   let cancelWrite: Cancel | null = null;
-  let working: Promise<unknown> = Promise.resolve();
-
   /** One task at a time: nothing is removed while it is being saved. */
-  function afterwards<T>(task: () => Promise<T>): Promise<T> {
-    const done = working.then(task);
-    working = done.catch(() => {});
-    return done;
-  }
+  const afterwards = createTurns();
 
   function scheduleWrite(): void {
     if (cancelWrite !== null || !isRunning) return;

@@ -2,6 +2,7 @@ import type { Connection } from "../../../contracts/link.ts";
 import { type Clock, every } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
 import { onAbort } from "../../../platform/on-abort.ts";
+import { createTurns, type Turns } from "../../../platform/queues.ts";
 import { type Loss, subscribe } from "../client/client.ts";
 import type { LimitedClient } from "../client/limited-client.ts";
 import { watchLoss } from "../connection.ts";
@@ -67,23 +68,22 @@ export async function openNodeConnection(
       ...{ client, topics, plant, loss, counts: report.counts, clock },
       onBirth: duplicates.noteOwn,
     });
-    const turns = createTurns();
+    const run = createTurns();
     const noteMerged = () => {
       report.counts.rebirthsMerged += 1;
       plant.node.setRebirthsMerged(report.counts.rebirthsMerged);
     };
-    const rebirths = createRebirths(clock, rebirthIn(session, turns, loss), noteMerged);
+    const rebirths = createRebirths(clock, rebirthIn(session, run, loss), noteMerged);
     const longest = Math.max(0, Math.min(LONGEST_ANSWER, client.limits.maximumPacketSize - ROOM_FOR_REST));
     plant.node.limitAnswer(longest);
     const { node } = plant;
-    const { run } = turns;
     const publish = createAnswers({ node, session, run, loss, report, onCaughtUp: rebirths.request });
     client.on("message", createReceiver(parts, session, rebirths, { longest, publish }));
     await subscribeAll(client, topics, log);
     await host?.online(loss, brokers, clock);
     plant.node.setBdSeq(bdSeq);
     plant.node.lookAtHealth();
-    return serve({ plant, clock, loss, end, session, turns, rebirths });
+    return serve({ plant, clock, loss, end, session, run, rebirths });
   } catch (error) {
     await end();
     throw error;
@@ -155,15 +155,13 @@ function createReceiver(
  * Stops data at once, and is born again when the message under way has left. Resolves when all births have
  * left, or the connection is lost.
  */
-function rebirthIn(session: SparkplugSession, turns: Turns, loss: Loss): () => Promise<void> {
+function rebirthIn(session: SparkplugSession, run: Turns, loss: Loss): () => Promise<void> {
   return () => {
     session.stopData();
-    return turns
-      .run(async () => {
-        await session.birth();
-        await session.flush();
-      })
-      .catch(loss.report);
+    return run(async () => {
+      await session.birth();
+      await session.flush();
+    }).catch(loss.report);
   };
 }
 
@@ -171,11 +169,11 @@ interface Served extends Pick<NodeConnectionParts, "plant" | "clock"> {
   readonly loss: Loss;
   readonly end: () => Promise<void>;
   readonly session: SparkplugSession;
-  readonly turns: Turns;
+  readonly run: Turns;
   readonly rebirths: Rebirths;
 }
 
-function serve({ plant, clock, loss, end, session, turns, rebirths }: Served): Connection {
+function serve({ plant, clock, loss, end, session, run, rebirths }: Served): Connection {
   const life = new AbortController();
   void loss.lost.then(() => life.abort());
   onAbort(life.signal, rebirths.end);
@@ -183,7 +181,7 @@ function serve({ plant, clock, loss, end, session, turns, rebirths }: Served): C
     plant.tick();
     // Set back, it would date data before the birth.
     if (session.isBorn() && clock.nowMs() < session.bornAtMs()) rebirths.request();
-    if (session.isBorn()) turns.run(() => session.flush()).catch(loss.report);
+    if (session.isBorn()) run(() => session.flush()).catch(loss.report);
   });
   every(clock, HEALTH_MS, life.signal, plant.node.lookAtHealth);
   return {
@@ -192,7 +190,7 @@ function serve({ plant, clock, loss, end, session, turns, rebirths }: Served): C
       for (const change of changes) plant.apply(change);
       if (isInSnapshot) return events.length;
       let arrived = 0;
-      await turns.run(async () => {
+      await run(async () => {
         if (!session.isBorn()) await session.birth();
         await session.flush();
         for (const event of events) {
@@ -213,22 +211,6 @@ function serve({ plant, clock, loss, end, session, turns, rebirths }: Served): C
       session.end();
       if (loss.cause() === null) await end();
       loss.report(new Error("the gateway closed the connection"));
-    },
-  };
-}
-
-/** Runs tasks one after the other. */
-interface Turns {
-  run(task: () => Promise<void>): Promise<void>;
-}
-
-function createTurns(): Turns {
-  let last: Promise<unknown> = Promise.resolve();
-  return {
-    run(task) {
-      const done = last.then(task);
-      last = done.catch(() => {});
-      return done;
     },
   };
 }

@@ -6,6 +6,7 @@ import type {
 } from "../../../contracts/client-certificates.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { plainStart } from "../../../platform/plain-text.ts";
+import { createTurns } from "../../../platform/queues.ts";
 import { applicationWarnings } from "./certificate-facts.ts";
 import { type Movable, moveCertificates } from "./move.ts";
 import { CertificateRefused, isConfigured, type Place, readStore } from "./store.ts";
@@ -33,7 +34,7 @@ export function createClientList(
   };
 
   /** One decision at a time: two at once could move one file twice. */
-  let turn: Promise<unknown> = Promise.resolve();
+  const inTurn = createTurns();
 
   const find = (store: string) => findClients(store, clock.nowMs());
 
@@ -59,11 +60,7 @@ export function createClientList(
       const store = storeNow();
       return store === null ? [] : shown(await find(store));
     },
-    decide(thumbprint, isTrusted) {
-      const decision = turn.then(() => decide(thumbprint, isTrusted));
-      turn = decision.catch(() => {});
-      return decision;
-    },
+    decide: (thumbprint, isTrusted) => inTurn(() => decide(thumbprint, isTrusted)),
   };
 }
 

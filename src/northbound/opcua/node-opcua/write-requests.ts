@@ -11,6 +11,7 @@ import {
 import type { RefusalAudit } from "../../../contracts/commander.ts";
 import { refusal } from "../../../domain/outcome.ts";
 import type { Clock } from "../../../platform/clock.ts";
+import { createTurns } from "../../../platform/queues.ts";
 import type { NoteWrites } from "../audit/audited-requests.ts";
 import type { Parameter } from "../commands/parameter.ts";
 import type { Slot } from "../commands/slot.ts";
@@ -74,22 +75,18 @@ export function takeWriteRequests(
   const targets = new Map<string, Target>();
   const slots: Slot[] = [];
   const writeElsewhere = server.engine.write.bind(server.engine);
-  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = createTurns();
 
   forgetSessions(server, options, (sessionId) => {
     for (const slot of slots) slot.forgetSession(sessionId);
   });
-  server.engine.write = (context, nodes) => {
-    const done = last.then(async () => {
+  // An error goes to the server, which logs it and answers its client BadInternalError.
+  server.engine.write = (context, nodes) =>
+    inTurn(async () => {
       const results = await writeAll(context, nodes);
       parts.note(context, nodes, results);
       return results;
     });
-    // Only the order waits for this. The error goes to the server with `done`, which logs it and answers its
-    // client BadInternalError; it must not fail the next client's write too.
-    last = done.catch(() => null);
-    return done;
-  };
 
   async function writeAll(context: ISessionContext, nodes: WriteValue[]): Promise<StatusCode[]> {
     const results: StatusCode[] = [];

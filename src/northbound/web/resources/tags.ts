@@ -9,6 +9,7 @@ import {
 import { isoTime } from "../../../models/json-text.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { createTimeSlices } from "../../../platform/loop-time.ts";
+import { createTurns } from "../../../platform/queues.ts";
 import type { Tag, Tags } from "../api/tag.ts";
 import { sendProblem } from "../problem.ts";
 import { cursorOf, type Query, readPage, repeatedParameter, textIn, unknownParameter } from "./list-page.ts";
@@ -131,15 +132,13 @@ function plainName({ name }: TagView): string {
 
 /** Runs work one after the other; null: too much waits already. */
 function createQueue(most: number): <Result>(work: () => Promise<Result>) => Promise<Result | null> {
-  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = createTurns();
   let waiting = 0;
   return async (work) => {
     if (waiting >= most) return null;
     waiting += 1;
-    const result = last.then(work);
-    last = result.catch(() => {});
     try {
-      return await result;
+      return await inTurn(work);
     } finally {
       waiting -= 1;
     }
