@@ -1,6 +1,7 @@
 import type { Connection } from "../../contracts/link.ts";
 import type { Peer } from "../../contracts/peers.ts";
 import { every } from "../../platform/clock.ts";
+import type { Health } from "../../platform/component.ts";
 import { createLive, type Live } from "../../platform/live.ts";
 import {
   createTlsFiles,
@@ -77,6 +78,25 @@ export function createBrokers(
       }),
     problems: () => [order.problem(), tls?.problem() ?? null],
   };
+}
+
+/**
+ * The health of a link. Without a connection only the missing connection is reported.
+ *
+ * @param whyNot why the gateway is not at the broker; null: nothing keeps it away
+ */
+export function healthOf(
+  isConnected: boolean,
+  whyNot: string | null,
+  duplicate: string | null,
+  ofConnection: readonly (string | null)[],
+  figures: Readonly<Record<string, number>>,
+): Health {
+  if (whyNot !== null && !isConnected) return { state: "up", detail: whyNot, figures };
+  const problems = [duplicate, ...(isConnected ? ofConnection : [])];
+  const detail = problems.filter((one) => one !== null).join("; ");
+  if (detail === "") return { state: isConnected ? "up" : "down", figures };
+  return { state: isConnected ? "degraded" : "down", detail, figures };
 }
 
 /** A URL may have a token as its query. */

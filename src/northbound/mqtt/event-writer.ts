@@ -1,25 +1,11 @@
 import type { EventSubscribers } from "../../contracts/link.ts";
 import type { DropReason, FleetEvent } from "../../domain/event.ts";
 import { eventJson } from "../../models/event.ts";
+import type { EventArrivals } from "./broker/event-arrivals.ts";
 import { EVENTS_IN_FLIGHT, type SizeLimit } from "./client/broker-limits.ts";
 import type { Loss } from "./client/client.ts";
 import { type LimitedClient, NotTakenYet, PacketTooLarge, TopicRefused } from "./client/limited-client.ts";
 import type { Topics } from "./topics.ts";
-
-/** The arrival of events that the gateway publishes at its own broker (`broker/event-arrivals.ts`). */
-export interface EventArrivals {
-  /** How many clients that acknowledge events are connected. */
-  subscribers(): number;
-  /** Whether one is connecting, and gets the state first. */
-  areComing(): boolean;
-  /**
-   * `look` is called when the first comes or has all state, or when the last has gone, until the returned
-   * function is called.
-   */
-  watch(look: () => void): () => void;
-  /** Whether the event of this packet identifier has arrived. */
-  arrived(messageId: number): Promise<boolean>;
-}
 
 /** Publishes events. */
 export interface EventWriter {

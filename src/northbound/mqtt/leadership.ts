@@ -89,7 +89,21 @@ export function createLeadership(view: ClusterView): Leadership {
   };
 }
 
-/** Writes nothing while this member does not lead. The connection of a leader that was held up ends then. */
-export function whileLeading(leadership: Leadership | null, { write }: Connection): Connection["write"] {
-  return (batch) => (leadership?.leads() === false ? Promise.resolve(0) : write(batch));
+/**
+ * A connection that ends for the next one when `moved` resolves. It writes nothing while this member does not
+ * lead: that of a leader that was held up ends then.
+ */
+export function ledConnection(
+  leadership: Leadership | null,
+  connection: Connection,
+  moved: Promise<void>,
+): Connection {
+  const { lost, movesOn, write, subscribers } = connection;
+  return {
+    lost,
+    movesOn: movesOn === undefined ? moved : Promise.race([movesOn, moved]),
+    write: (batch) => (leadership?.leads() === false ? Promise.resolve(0) : write(batch)),
+    ...(subscribers === undefined ? {} : { subscribers }),
+    [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
+  };
 }

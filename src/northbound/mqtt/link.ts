@@ -7,7 +7,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Health } from "../../platform/component.ts";
 import type { Log } from "../../platform/log.ts";
 import type { EmbeddedBroker } from "./broker/broker.ts";
-import { createBrokers } from "./brokers.ts";
+import { createBrokers, healthOf } from "./brokers.ts";
 import { createSizeLimits } from "./client/broker-limits.ts";
 import { openClient } from "./client/client.ts";
 import { createLimitReport } from "./client/limit-report.ts";
@@ -16,7 +16,7 @@ import type { CommandMessages } from "./commands.ts";
 import { openConnection, type PublishCounts, refreshOf } from "./connection.ts";
 import type { DuplicateWatch } from "./duplicate-gateway.ts";
 import { createEventWriter } from "./event-writer.ts";
-import { type Leadership, whileLeading } from "./leadership.ts";
+import { type Leadership, ledConnection } from "./leadership.ts";
 import { openLeftovers } from "./leftover-topics.ts";
 import { brokerName, type MqttOptions } from "./options.ts";
 import type { TopicRecords } from "./published-topics.ts";
@@ -153,11 +153,10 @@ export function createMqttLink(
         ...commands.figures(),
         ...limits.figures(),
       };
-      // Without a connection every reply is dropped, and only the missing connection is reported.
+      // Without a connection every reply is dropped.
       const ofConnection = [...brokers.problems(), ...limits.problems(), commands.problem()];
       const whyNot = leadership?.whyNot() ?? null;
-      if (whyNot !== null && !connected) return { state: "up", detail: whyNot, figures };
-      return healthOf(connected, [duplicates.problem(), ...(connected ? ofConnection : [])], figures);
+      return healthOf(connected, whyNot, duplicates.problem(), ofConnection, figures);
     },
   };
 }
@@ -179,16 +178,6 @@ async function leadsStill(
   if (failure !== null) throw failure;
 }
 
-function healthOf(
-  isConnected: boolean,
-  problems: readonly (string | null)[],
-  figures: Readonly<Record<string, number>>,
-): Health {
-  const detail = problems.filter((one) => one !== null).join("; ");
-  if (detail === "") return { state: isConnected ? "up" : "down", figures };
-  return { state: isConnected ? "degraded" : "down", detail, figures };
-}
-
 /** Ends a connection for the next one when topics have moved since it began. */
 function createMoves(leadership: Leadership | null) {
   /** For the next connection: the goodbye of this one is still on the old topics. */
@@ -206,15 +195,7 @@ function createMoves(leadership: Leadership | null) {
       const moved = new Promise<void>((resolve) => {
         notify = resolve;
       });
-      const connection = await connect();
-      const { lost, movesOn, subscribers } = connection;
-      return {
-        lost,
-        movesOn: movesOn === undefined ? moved : Promise.race([movesOn, moved]),
-        write: whileLeading(leadership, connection),
-        ...(subscribers === undefined ? {} : { subscribers }),
-        [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
-      };
+      return ledConnection(leadership, await connect(), moved);
     },
   };
 }

@@ -1,9 +1,9 @@
 import type { Acts } from "../../../src/contracts/acts.ts";
 import type { Commander } from "../../../src/contracts/commander.ts";
 import { createBroker, type EmbeddedBroker } from "../../../src/northbound/mqtt/broker/broker.ts";
+import type { EventArrivals } from "../../../src/northbound/mqtt/broker/event-arrivals.ts";
 import { createCommandMessages } from "../../../src/northbound/mqtt/commands.ts";
 import { createDuplicateWatch } from "../../../src/northbound/mqtt/duplicate-gateway.ts";
-import type { EventArrivals } from "../../../src/northbound/mqtt/event-writer.ts";
 import type { Leadership } from "../../../src/northbound/mqtt/leadership.ts";
 import { createMqttLink, type MqttLink } from "../../../src/northbound/mqtt/link.ts";
 import type { MqttOptions } from "../../../src/northbound/mqtt/options.ts";

@@ -7,10 +7,10 @@ import type { Log } from "../../../platform/log.ts";
 import type { Codec } from "../../../platform/stores/table-store.ts";
 import type { WriteBehind } from "../../../platform/stores/write-behind.ts";
 import type { EmbeddedBroker } from "../broker/broker.ts";
-import { createBrokers } from "../brokers.ts";
+import { createBrokers, healthOf } from "../brokers.ts";
 import { checkingParts } from "../client/checking.ts";
 import { openClient } from "../client/client.ts";
-import { type Leadership, whileLeading } from "../leadership.ts";
+import { type Leadership, ledConnection } from "../leadership.ts";
 import { brokerName, brokersOf, type MqttOptions } from "../options.ts";
 import { createNodeCommands } from "./commands.ts";
 import { openNodeConnection } from "./connection.ts";
@@ -125,25 +125,12 @@ export function createSparkplugLink(
       const moved = new Promise<void>((resolve) => {
         leave = resolve;
       });
-      const connection = await brokers.connect(signal);
-      const { lost, movesOn } = connection;
-      return {
-        ...{ lost, write: whileLeading(leadership, connection) },
-        movesOn: movesOn === undefined ? moved : Promise.race([movesOn, moved]),
-        [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
-      };
+      return ledConnection(leadership, await brokers.connect(signal), moved);
     },
     health() {
       const figures = { ...brokers.figures(connected), ...report.counts };
-      const waits = whyNot();
-      if (!connected && waits !== null) return { state: "up", detail: waits, figures };
-      const problems = [
-        duplicates.problem(),
-        ...(connected ? [...brokers.problems(), ...report.problems()] : []),
-      ];
-      const detail = problems.filter((one) => one !== null).join("; ");
-      if (detail === "") return { state: connected ? "up" : "down", figures };
-      return { state: connected ? "degraded" : "down", detail, figures };
+      const ofConnection = [...brokers.problems(), ...report.problems()];
+      return healthOf(connected, whyNot(), duplicates.problem(), ofConnection, figures);
     },
   };
 }
