@@ -79,12 +79,14 @@ export async function readNamedFiles(
     read.push(place.path);
     if (result.warning !== null) warnings.push(problemAt(document, place.path, result.warning));
   }
-  problems.push(...wrongPairs(byKey, read, document));
-  const validity = validityFindings(byKey, read, document, nowMs);
+  const certificates = certificatesOf(byKey, read);
+  problems.push(...wrongPairs(certificates, document));
+  const validity = validityFindings(certificates, document, nowMs);
   warnings.push(...validity.flatMap(({ isOutdated, problem }) => (isOutdated ? [] : [problem])));
   const outdated = validity.flatMap(({ isOutdated, problem }) => (isOutdated ? [problem] : []));
-  const unusable = problems.length > 0 ? [] : unusablePairs(byKey, read, document);
-  return { byKey, problems, warnings, outdated, unusable, certificates: ownCertificates(byKey, read) };
+  const unusable = problems.length > 0 ? [] : unusablePairs(certificates, document);
+  const own = certificates.map(({ at, file, isCa }) => ({ key: pathText(at), path: file.path, isCa }));
+  return { byKey, problems, warnings, outdated, unusable, certificates: own };
 }
 
 /** The path of each file that a key of the document names; null: only systemd knows it. No file is read. */
@@ -101,67 +103,55 @@ export function namedPaths(
   );
 }
 
-/** Certificates that the gateway presents have a key beside them. The CAs that it trusts end, too. */
-function ownCertificates(
+/** A certificate that the gateway presents has a key beside it; the CAs that it trusts have none. */
+interface CertificateFile {
+  readonly at: ConfigPath;
+  readonly file: NamedFile;
+  readonly isCa: boolean;
+  readonly keyAt: ConfigPath;
+  /** Null: it has none, or it could not be read. */
+  readonly key: NamedFile | null;
+}
+
+function certificatesOf(
   byKey: ReadonlyMap<string, NamedFile>,
   read: readonly ConfigPath[],
-): readonly OwnCertificate[] {
-  return read.flatMap((path) => {
-    const file = byKey.get(pathText(path));
-    const name = String(path.at(-1));
+): readonly CertificateFile[] {
+  return read.flatMap((at) => {
+    const file = byKey.get(pathText(at));
+    const name = String(at.at(-1));
     const isCa = name === "ca";
-    return file === undefined || !(isCa || keyOf.has(name))
-      ? []
-      : [{ key: pathText(path), path: file.path, isCa }];
+    if (file === undefined || !(isCa || keyOf.has(name))) return [];
+    const keyAt = [...at.slice(0, -1), keyOf.get(name) ?? ""];
+    return [{ at, file, isCa, keyAt, key: byKey.get(pathText(keyAt)) ?? null }];
   });
 }
 
-function validityFindings(
-  byKey: ReadonlyMap<string, NamedFile>,
-  read: readonly ConfigPath[],
-  document: ConfigDocument,
-  nowMs: number,
-): readonly { readonly isOutdated: boolean; readonly problem: ConfigProblem }[] {
-  return read.flatMap((path) => {
-    const file = byKey.get(pathText(path));
-    if (file === undefined || !keyOf.has(String(path.at(-1)))) return [];
-    const found = validityProblem(file.text, nowMs);
+function validityFindings(certificates: readonly CertificateFile[], document: ConfigDocument, nowMs: number) {
+  return certificates.flatMap(({ at, file, isCa }) => {
+    const found = isCa ? null : validityProblem(file.text, nowMs);
     if (found === null) return [];
-    const problem = problemAt(document, path, `${file.path} ${found.message}`);
+    const problem = problemAt(document, at, `${file.path} ${found.message}`);
     return [{ isOutdated: found.isOutdated, problem }];
   });
 }
 
 /** OPC UA has its own rules. */
-function unusablePairs(
-  byKey: ReadonlyMap<string, NamedFile>,
-  read: readonly ConfigPath[],
-  document: ConfigDocument,
-): readonly ConfigProblem[] {
-  return read.flatMap((path) => {
-    const certificate = byKey.get(pathText(path));
-    const key = byKey.get(pathText([...path.slice(0, -1), keyOf.get(String(path.at(-1))) ?? ""]));
-    if (certificate === undefined || key === undefined || path[0] === "opcua") return [];
-    const problem = tlsProblem({ cert: certificate.text, key: key.text });
-    return problem === null ? [] : [problemAt(document, path, `${certificate.path} ${problem}`)];
+function unusablePairs(certificates: readonly CertificateFile[], document: ConfigDocument) {
+  return certificates.flatMap(({ at, file, key }) => {
+    if (key === null || at[0] === "opcua") return [];
+    const problem = tlsProblem({ cert: file.text, key: key.text });
+    return problem === null ? [] : [problemAt(document, at, `${file.path} ${problem}`)];
   });
 }
 
 /** Certificates with the key of another one: found here, and not by the first client that cannot connect. */
-function wrongPairs(
-  byKey: ReadonlyMap<string, NamedFile>,
-  read: readonly ConfigPath[],
-  document: ConfigDocument,
-): readonly ConfigProblem[] {
-  return read.flatMap((path) => {
-    const keyName = keyOf.get(String(path.at(-1)));
-    const certificate = byKey.get(pathText(path));
-    const keyPath = [...path.slice(0, -1), keyName ?? ""];
-    const key = byKey.get(pathText(keyPath));
-    if (certificate === undefined || key === undefined) return [];
-    if (belongTogether(certificate.text, key.text)) return [];
-    return [problemAt(document, keyPath, `${key.path} is not the key of ${certificate.path}`)];
-  });
+function wrongPairs(certificates: readonly CertificateFile[], document: ConfigDocument) {
+  return certificates.flatMap(({ file, keyAt, key }) =>
+    key === null || belongTogether(file.text, key.text)
+      ? []
+      : [problemAt(document, keyAt, `${key.path} is not the key of ${file.path}`)],
+  );
 }
 
 /** The file that the key at `path` names, for a configuration without problems; null: the key is absent. */
