@@ -1,6 +1,6 @@
 import type { Config } from "../config/load.ts";
 import { sparkplugClientId, sparkplugSender } from "../northbound/mqtt/sparkplug/options.ts";
-import { isLoopback } from "../platform/url-host.ts";
+import { isLoopback, urlHost } from "../platform/url-host.ts";
 
 /** Where the gateway listens, for whom, and how: for `fleetgate check`. */
 export function listenerLines({ opcua, mqtt, web, fleet }: Config): readonly string[] {
@@ -18,8 +18,7 @@ function line(
   { host, port }: { readonly host: string; readonly port: number },
   access: string,
 ) {
-  const address = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
-  return `${name.padEnd(10)} ${address}, ${reachOf(host)}: ${access}`;
+  return `${name.padEnd(10)} ${urlHost(host)}:${port}, ${reachOf(host)}: ${access}`;
 }
 
 function reachOf(host: string): string {

@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { dirname, join } from "node:path";
-import { certificateProblem } from "../platform/tls-files.ts";
+import { certificateProblem, LEAST_RSA_BITS } from "../platform/tls-files.ts";
 
 /** The key beside each key of the schema that names a certificate. */
 export const keyOf: ReadonlyMap<string, string> = new Map([
@@ -23,9 +23,6 @@ export function applicationCertificateProblem(text: string): string | null {
     ? "names no application; its subjectAltName needs a URI, as urn:fleetgate:plant1"
     : null;
 }
-
-/** OPC UA part 7: the minimum of every policy that is not outdated. */
-const LEAST_RSA_BITS = 2_048;
 
 /** The application URI in an OPC UA certificate (OPC UA part 6, 6.2.2); null: it has none. */
 export function applicationUriOf(text: string): string | null {

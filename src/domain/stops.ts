@@ -1,5 +1,6 @@
 import { currentMission, type MissionQueue } from "./mission.ts";
 import type { Observed, Stamp } from "./observed.ts";
+import type { Outcome } from "./outcome.ts";
 import type { Conveyor, Presence } from "./robot.ts";
 
 /** The last values received of one robot; undefined: none was. */
@@ -127,4 +128,12 @@ function rollingOf({ value, quality, stamp }: Observed<Conveyor>): readonly Seen
   if (operation === "OPERATION_STATE_STOP" && quality === "good") return [];
   const isSeen = operation === "OPERATION_STATE_ROLLING" && quality === "good";
   return [{ activity: { kind: "conveyor", index }, isSeen, stamp }];
+}
+
+/**
+ * FAILED_PRECONDITION: there is nothing to pause, or it is paused already (docs/internals/service.md, TRN-25
+ * and TRN-55).
+ */
+export function hasStopFailed({ outcome, code }: Outcome): boolean {
+  return outcome !== "succeeded" && outcome !== "probably_succeeded" && code !== "FAILED_PRECONDITION";
 }

@@ -2,6 +2,7 @@ import { type Socket, setDefaultAutoSelectFamilyAttemptTimeout } from "node:net"
 import type { PeerCertificate } from "node:tls";
 import { messageOf } from "./error-text.ts";
 import { STRONG_ENOUGH } from "./tls-files.ts";
+import { urlHost } from "./url-host.ts";
 
 /** The server of a connection, and the keys of the configuration that decide about it. */
 export interface Peer {
@@ -154,7 +155,7 @@ export function connectFault(error: unknown, peer: Peer, clock: string): Connect
 /** The same in one line with address and key; `otherwise` for an error that is not known. */
 export function connectFaultText(error: unknown, peer: Peer, clock: string, otherwise: string): string {
   const fault = connectFault(error, peer, clock);
-  const address = peer.host.includes(":") ? `[${peer.host}]:${peer.port}` : `${peer.host}:${peer.port}`;
+  const address = `${urlHost(peer.host)}:${peer.port}`;
   return fault === null
     ? `${peer.key} (${address}): ${otherwise}`
     : `${peer.key} (${address}): ${fault.what}; ${fault.advice}`;

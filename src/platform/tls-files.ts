@@ -207,6 +207,9 @@ export interface ListenerPair extends TlsPair {
   readonly paths?: { readonly cert: string; readonly key: string };
 }
 
+/** OPC UA part 7: the minimum of every security policy that is not outdated. */
+export const LEAST_RSA_BITS = 2_048;
+
 /** What a weak certificate must be replaced with. */
 export const STRONG_ENOUGH = "RSA with 2048 bits or more, or an elliptic curve, signed with SHA-256";
 

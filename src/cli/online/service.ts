@@ -7,6 +7,7 @@ import { tryStream, tryToken } from "../../fleet/trial/stream-trial.ts";
 import { type Clock, within } from "../../platform/clock.ts";
 import { connectFaultOf, lateError } from "../../platform/connect-fault.ts";
 import { type TlsTrial, tryTls } from "../../platform/tls-trial.ts";
+import { urlHost } from "../../platform/url-host.ts";
 import { type Endpoint, ok, type Part, skipped, TRY_MS, wrong } from "./endpoints.ts";
 
 /** Beyond it the gateway raises CLOCK_SKEW (docs/troubleshoot.md, A clock is wrong). */
@@ -214,9 +215,8 @@ async function trySecure(endpoint: Endpoint, config: Config, signal: AbortSignal
   return tryTls(options, TRY_MS, signal);
 }
 
-function tunnelTo(proxyUrl: string, { host, port }: Endpoint, signal: AbortSignal): Promise<Socket> {
-  const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
-  return within(signal, TRY_MS, (bounded) => openTunnel(proxyUrl, address, bounded));
+function tunnelTo(proxyUrl: string, endpoint: Endpoint, signal: AbortSignal): Promise<Socket> {
+  return within(signal, TRY_MS, (bounded) => openTunnel(proxyUrl, place(endpoint), bounded));
 }
 
 function tryTcp({ host, port }: Endpoint, signal: AbortSignal): Promise<void> {
@@ -241,5 +241,5 @@ function tryTcp({ host, port }: Endpoint, signal: AbortSignal): Promise<void> {
 }
 
 function place({ host, port }: Endpoint): string {
-  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+  return `${urlHost(host)}:${port}`;
 }

@@ -4,6 +4,7 @@ import {
   type Activity,
   activitiesOf,
   activityKey,
+  hasStopFailed,
   type RobotSight,
   type SeenActivity,
   type Stop,
@@ -69,7 +70,7 @@ export function createHoldStops({ clock, sight, send }: HoldStopParts): HoldStop
         return entry;
       });
       void send(robotId, stop).then((outcome) => {
-        for (const entry of entries) entry.state = hasFailed(outcome) ? "failed" : "done";
+        for (const entry of entries) entry.state = hasStopFailed(outcome) ? "failed" : "done";
       });
     }
   }
@@ -107,14 +108,6 @@ export function createHoldStops({ clock, sight, send }: HoldStopParts): HoldStop
       for (const robotId of [...robots.keys()]) look(robotId);
     },
   };
-}
-
-/**
- * FAILED_PRECONDITION: there is nothing to pause, or it is paused already (docs/internals/service.md, TRN-25
- * and TRN-55).
- */
-function hasFailed({ outcome, code }: Outcome): boolean {
-  return outcome !== "succeeded" && outcome !== "probably_succeeded" && code !== "FAILED_PRECONDITION";
 }
 
 /** The stops of the robots that a hold concerns. */

@@ -6,6 +6,7 @@ import { quoted } from "../../domain/foreign-text.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { placeAt } from "../../domain/station-sight.ts";
+import { hasStopFailed } from "../../domain/stops.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Live } from "../../platform/live.ts";
 import type { Observations } from "../evidence/evidence.ts";
@@ -254,7 +255,7 @@ function createPermitPauses(parts: PermitPauseParts): PermitPauses {
     const pause: Pause = { state: "under_way", atMs: clock.monotonicMs() };
     paused.set(robotId, pause);
     void parts.pause(robotId, place.missionId).then((outcome) => {
-      pause.state = hasFailed(outcome) ? "failed" : "done";
+      pause.state = hasStopFailed(outcome) ? "failed" : "done";
     });
   }
 
@@ -272,12 +273,4 @@ function createPermitPauses(parts: PermitPauseParts): PermitPauses {
       for (const [robotId, { state }] of paused) if (state === "failed") look(robotId);
     },
   };
-}
-
-/**
- * FAILED_PRECONDITION: there is nothing to pause, or it is paused already (docs/internals/service.md,
- * TRN-25).
- */
-function hasFailed({ outcome, code }: Outcome): boolean {
-  return outcome !== "succeeded" && outcome !== "probably_succeeded" && code !== "FAILED_PRECONDITION";
 }

@@ -66,11 +66,7 @@ export async function exchangeToken(
   }
 }
 
-type Evaluation =
-  | { readonly kind: "token"; readonly token: Token }
-  | { readonly kind: "refused"; readonly message: string }
-  | { readonly kind: "limited"; readonly message: string; readonly retryAfterMs: number | null }
-  | { readonly kind: "failed"; readonly message: string };
+type Evaluation = Exclude<ExchangeEnding, { kind: "unreached" }>;
 
 function evaluate(
   status: number,

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes, timingSafeEqual } from "node:crypto";
 import { chmod, rename } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
@@ -10,6 +10,7 @@ import { makeFolder } from "../../platform/folder.ts";
 import { isJsonObject, parsedJson } from "../../platform/json.ts";
 import { readIfThere, replaceFile } from "../../platform/kept-file.ts";
 import type { Log } from "../../platform/log.ts";
+import { digestOf } from "../../platform/password.ts";
 import { acceptedPair } from "../../platform/tls-files.ts";
 import type { WebhookOptions } from "../options.ts";
 
@@ -78,7 +79,7 @@ export function createReceiver(
 ): Receiver {
   /** When a connection was last closed for lack of room; null: not within FULL_MS. */
   let closedAtMs: number | null = null;
-  let expected = digest("");
+  let expected = digestOf("");
   const server = createServer(LIMITS, (request, response) => {
     receive(request, response);
   });
@@ -123,7 +124,7 @@ export function createReceiver(
   function receive(request: IncomingMessage, response: ServerResponse): void {
     const given = request.headers[SECRET_HEADER];
     // Digests have one length, so the comparison reveals nothing of the secret's length.
-    const isFriend = typeof given === "string" && timingSafeEqual(digest(given), expected);
+    const isFriend = typeof given === "string" && timingSafeEqual(digestOf(given), expected);
     const eventId = eventIdOf(request);
     if (!isFriend) refuse(response, 401);
     else if (request.method !== "POST") refuse(response, 405);
@@ -151,7 +152,7 @@ export function createReceiver(
       return typeof address === "object" && address !== null ? address.port : 0;
     },
     async open(secret) {
-      expected = digest(secret);
+      expected = digestOf(secret);
       server.setSecureContext(await acceptedPair(options.tls));
       await listenOn(server, "fleet.events", options.listen);
       // A connection could not be accepted; the service tries again.
@@ -165,10 +166,6 @@ export function createReceiver(
       });
     },
   };
-}
-
-function digest(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
 }
 
 function eventIdOf({ headers }: IncomingMessage): string | null {

@@ -8,6 +8,7 @@ import { describeError } from "../../platform/error-text.ts";
 import type { Log } from "../../platform/log.ts";
 import { createLineBudget } from "../../platform/log-bounds.ts";
 import { createTurns } from "../../platform/queues.ts";
+import { LEAST_RSA_BITS } from "../../platform/tls-files.ts";
 import { placeTrustList } from "./certificate-content.ts";
 import { thumbprintOf } from "./certificate-store/certificate-facts.ts";
 import type { OpcUaTrustList } from "./options.ts";
@@ -31,8 +32,6 @@ export interface ClientCertificates {
   isTrusted(chain: Buffer): Promise<boolean>;
 }
 
-/** OPC UA part 7: the minimum of every security policy that is not outdated. */
-const LEAST_RSA_BITS = 2_048;
 /** Characters of a client's name in the name of a file, which may have 255 bytes. */
 const LONGEST_FILE_NAME = 40;
 /** How many refusals are remembered as logged, and how many lines a period may have. */

@@ -7,6 +7,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { createLogOnDelays, createLogOnHold, createLogOnReports } from "../../platform/log-on-delay.ts";
 import { createPasswordQueue } from "../../platform/password.ts";
+import { LEAST_RSA_BITS } from "../../platform/tls-files.ts";
 import { sourceOf } from "./commands/source-of.ts";
 import type { OpcUaUser } from "./options.ts";
 
@@ -85,8 +86,6 @@ export function createLogOnGate(
 function whoIs({ name, origin }: Applicant): readonly string[] {
   return [name, origin.address ?? "", origin.certificate ?? ""];
 }
-
-const LEAST_RSA_BITS = 2_048;
 
 /** The user of a certificate, compared byte for byte. */
 export function userOfCertificate(

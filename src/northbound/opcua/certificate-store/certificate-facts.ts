@@ -9,7 +9,7 @@ import {
   X509Certificate as ParsedCertificate,
   SubjectAlternativeNameExtension,
 } from "@peculiar/x509";
-import { certificatesIn } from "../../../platform/tls-files.ts";
+import { certificatesIn, LEAST_RSA_BITS } from "../../../platform/tls-files.ts";
 
 /** The contents of a certificate. Its owner wrote the texts: show them through `plainStart`. */
 export interface CertificateFacts {
@@ -38,7 +38,6 @@ export interface CertificateFacts {
 }
 
 const DAY_MS = 86_400_000;
-const LEAST_RSA_BITS = 2_048;
 const SOON_DAYS = 60;
 
 /** Each certificate of a file, PEM or DER; throws if one cannot be read. */
