@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { slugOf } from "./manual-markdown.mjs";
 
 /** Documents that Fleetgate was begun with. A reader of the repository cannot look them up. */
 const foreign =
@@ -55,10 +56,7 @@ function sectionsOf(text) {
   const headings = text.replace(/^```[\s\S]*?^```/gm, "").matchAll(/^#+ (.+)$/gm);
   const ids = text.matchAll(/^\| ([A-Z]{3}-\d+) \|/gm);
   return [...headings, ...ids].map(([, name]) => ({
-    anchor: name
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N} _-]/gu, "")
-      .replaceAll(" ", "-"),
+    anchor: slugOf(name),
     begins: new RegExp(`^${name.split(" ").map(escaped).join("\\s+")}(?!\\w)`),
   }));
 }

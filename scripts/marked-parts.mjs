@@ -1,5 +1,6 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { writeMade } from "./made-files.mjs";
 import { wrapMarkdown } from "./wrap.mjs";
 
 const docs = join(import.meta.dirname, "..", "docs");
@@ -15,19 +16,13 @@ export const readPage = (name) => readFileSync(join(docs, name), "utf8");
  */
 export function writeParts(name, parts) {
   const script = basename(process.argv[1]);
-  const committed = readPage(name);
   const text = wrapMarkdown(
     Object.entries(parts).reduce((page, [part, lines]) => {
       const [begin, end] = [`<!-- ${part}, by scripts/${script} -->\n`, `\n<!-- end of ${part} -->`];
       const [from, to] = [page.indexOf(begin), page.indexOf(end)];
       if (from === -1 || to < from) throw new Error(`docs/${name} has no marks for ${part}`);
       return `${page.slice(0, from + begin.length)}\n${lines.join("\n")}\n${page.slice(to)}`;
-    }, committed),
+    }, readPage(name)),
   );
-  if (!process.argv.includes("--check")) {
-    writeFileSync(join(docs, name), text);
-  } else if (committed !== text) {
-    console.error(`docs/${name} is not up to date. Run: node scripts/${script}`);
-    process.exit(1);
-  }
+  writeMade([[join(docs, name), text]]);
 }
