@@ -3,8 +3,8 @@ import { type ConnectionOptions, connect, type PeerCertificate, type TLSSocket }
 import { within } from "./clock.ts";
 import { lateError } from "./connect-fault.ts";
 
-/** The server to try. PEM texts. */
-export interface TlsTrialOptions {
+/** A server that speaks TLS. PEM texts. */
+interface TlsServer {
   readonly host: string;
   readonly port: number;
   /** The trusted CAs; null: the system's. */
@@ -14,6 +14,10 @@ export interface TlsTrialOptions {
   readonly protocols: readonly string[];
   /** A tunnel to the server; null: connect. */
   readonly tunnel: Socket | null;
+}
+
+/** The server to try. */
+export interface TlsTrialOptions extends TlsServer {
   /** Whether to ask for the page `/` without any credentials, to read the Date of its answer. */
   readonly asksDate: boolean;
 }
@@ -39,7 +43,7 @@ const LONGEST_HEAD = 16_384;
  */
 export function tryTls(options: TlsTrialOptions, limitMs: number, signal: AbortSignal): Promise<TlsTrial> {
   return within(signal, limitMs, async (bounded) => {
-    const socket = await open(options, bounded);
+    const socket = await openTls(options, { rejectUnauthorized: false }, bounded);
     try {
       const protocol = socket.alpnProtocol === false ? null : socket.alpnProtocol;
       const distrust = distrustOf(socket);
@@ -58,11 +62,16 @@ export function tryTls(options: TlsTrialOptions, limitMs: number, signal: AbortS
   });
 }
 
-function open(options: TlsTrialOptions, signal: AbortSignal): Promise<TLSSocket> {
-  const { host, port, ca, client, protocols, tunnel } = options;
+/** Resolves when TLS is spoken. The socket is destroyed when the signal is aborted, then or later. */
+export function openTls(
+  { host, port, ca, client, protocols, tunnel }: TlsServer,
+  { rejectUnauthorized }: Required<Pick<ConnectionOptions, "rejectUnauthorized">>,
+  signal: AbortSignal,
+): Promise<TLSSocket> {
   const settings: ConnectionOptions = {
+    // Also through a proxy's tunnel: the certificate is checked for this name.
     host,
-    rejectUnauthorized: false,
+    rejectUnauthorized,
     // RFC 6066 allows no IP address as the server's name.
     ...(isIP(host) === 0 ? { servername: host } : {}),
     ...(protocols.length === 0 ? {} : { ALPNProtocols: [...protocols] }),

@@ -1,11 +1,11 @@
 import { request } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
-import { isIP, type Socket } from "node:net";
-import { type ConnectionOptions, connect as connectTls, type TLSSocket } from "node:tls";
+import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
 import { type Client, type ServiceError, status } from "@grpc/grpc-js";
 import { LOOKS_A_SILENCE } from "../../domain/detection.ts";
 import { type Clock, within } from "../../platform/clock.ts";
-import { lateError } from "../../platform/connect-fault.ts";
+import { openTls } from "../../platform/tls-trial.ts";
 import { bareHost } from "../../platform/url-host.ts";
 import { ProxyFailed, proxyAnswer, proxyFailed } from "../error-text.ts";
 import type { FleetOptions } from "../options.ts";
@@ -53,7 +53,7 @@ export function createPreflight(options: ConnectOptions, clock: Clock): Prefligh
 
 async function readStreamLimit(options: ConnectOptions, signal: AbortSignal): Promise<number> {
   signal.throwIfAborted();
-  const socket = await openTls(options, signal);
+  const socket = await connectTls(options, signal);
   if (socket.alpnProtocol !== "h2") {
     socket.destroy();
     throw new Error(
@@ -75,36 +75,12 @@ async function readStreamLimit(options: ConnectOptions, signal: AbortSignal): Pr
   }
 }
 
-async function openTls(options: ConnectOptions, signal: AbortSignal): Promise<TLSSocket> {
-  const { hostname, port } = new URL(`https://${options.grpcAddress}`);
-  const bare =
-    options.proxyUrl === null ? null : await openTunnel(options.proxyUrl, options.grpcAddress, signal);
-  const host = bareHost(hostname);
-  const settings: ConnectionOptions = {
-    ALPNProtocols: ["h2"],
-    // Also through a proxy's tunnel: the certificate is checked for this name.
-    host,
-    // RFC 6066 allows no IP address as the server's name.
-    ...(isIP(host) === 0 ? { servername: host } : {}),
-    ...(bare === null ? { port: Number(port === "" ? 443 : port) } : { socket: bare }),
-    ...(options.tls.ca === null ? {} : { ca: options.tls.ca }),
-    ...(options.tls.client === null
-      ? {}
-      : { cert: options.tls.client.certificate, key: options.tls.client.key }),
-  };
-  return await new Promise((resolve, reject) => {
-    const socket = connectTls(settings);
-    const fail = (error: Error) => {
-      socket.destroy();
-      reject(error);
-    };
-    socket.once("secureConnect", () => {
-      socket.removeListener("error", fail);
-      resolve(socket);
-    });
-    socket.once("error", fail);
-    signal.addEventListener("abort", () => fail(lateError(socket)), { once: true });
-  });
+async function connectTls(options: ConnectOptions, signal: AbortSignal): Promise<TLSSocket> {
+  const { grpcAddress, proxyUrl, tls } = options;
+  const { hostname, port } = new URL(`https://${grpcAddress}`);
+  const tunnel = proxyUrl === null ? null : await openTunnel(proxyUrl, grpcAddress, signal);
+  const address = { host: bareHost(hostname), port: Number(port === "" ? 443 : port) };
+  return openTls({ ...address, ...tls, protocols: ["h2"], tunnel }, { rejectUnauthorized: true }, signal);
 }
 
 /** Opens a tunnel through an HTTP proxy to `address`, before TLS. */
