@@ -46,6 +46,15 @@ export function get<T>(path: string, signal?: AbortSignal, withinMs?: number): P
   return answerOf<T>(path, signal === undefined ? {} : { signal }, withinMs);
 }
 
+/** The same for an effect. Returns its clean-up: after that `take` gets no answer. */
+export function getOnce<T>(path: string, take: (answer: Answer<T>) => void): () => void {
+  const over = new AbortController();
+  void get<T>(path, over.signal).then((answer) => {
+    if (!over.signal.aborted) take(answer);
+  });
+  return () => over.abort();
+}
+
 /** `PUT` of an address under `/api/v1`. */
 export function put<T>(path: string, body?: object): Promise<Answer<T>> {
   return answerOf<T>(path, { method: "PUT", ...(body === undefined ? {} : jsonOf(body)) });

@@ -1,7 +1,7 @@
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import type { Command, Commands } from "../../northbound/web/api/command.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
-import { get } from "../api.ts";
+import { getOnce } from "../api.ts";
 import {
   commandWord,
   makesMission,
@@ -56,15 +56,12 @@ export function useCommands(robotId?: string, isNeeded = true) {
   useSignalEffect(() => {
     // Read again when another run of the gateway answers.
     if (session.value === "") return;
-    const over = new AbortController();
     const ofRobot = robotId === undefined ? "" : `&robot=${encodeURIComponent(robotId)}`;
-    void get<Commands>(`/commands?limit=${MOST_COMMANDS}${ofRobot}`, over.signal).then((answer) => {
-      if (over.signal.aborted) return;
+    return getOnce<Commands>(`/commands?limit=${MOST_COMMANDS}${ofRobot}`, (answer) => {
       problem.value = "problem" in answer ? answer.problem : "";
       if ("value" in answer) read.value = [...answer.value.commands].reverse();
       isRead.value = true;
     });
-    return () => over.abort();
   });
   const received = [...(store.fleet.value?.commands.values() ?? [])];
   return {

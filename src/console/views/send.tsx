@@ -2,7 +2,7 @@ import { useSignal, useSignalEffect } from "@preact/signals";
 import type { Operation, Operations } from "../../northbound/web/api/command.ts";
 import type { MapPoint } from "../../northbound/web/api/floor.ts";
 import type { Check, Rights } from "../../northbound/web/api/session.ts";
-import { get } from "../api.ts";
+import { getOnce } from "../api.ts";
 import { type FormObject, formOf, prefilled, requestOf, robotNamed } from "../commanding/form.ts";
 import { offersOf } from "../commanding/offers.ts";
 import { robotAddress, sendAddress } from "../route.ts";
@@ -201,14 +201,11 @@ function useCheckedSend(operation: Operation) {
 function useOperations() {
   const operations = useSignal<readonly Operation[]>([]);
   const problem = useSignal("");
-  useSignalEffect(() => {
-    const over = new AbortController();
-    void get<Operations>("/operations", over.signal).then((answer) => {
-      if (over.signal.aborted) return;
+  useSignalEffect(() =>
+    getOnce<Operations>("/operations", (answer) => {
       problem.value = "problem" in answer ? answer.problem : "";
       if ("value" in answer) operations.value = answer.value.operations;
-    });
-    return () => over.abort();
-  });
+    }),
+  );
   return { operations: operations.value, problem: problem.value };
 }

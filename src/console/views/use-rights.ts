@@ -1,7 +1,7 @@
 import { type ReadonlySignal, useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import type { Check, Rights } from "../../northbound/web/api/session.ts";
-import { get, post } from "../api.ts";
+import { getOnce, post } from "../api.ts";
 import type { Wanted } from "../commanding/asked.ts";
 import { type FormProblem, problemOf } from "../commanding/form.ts";
 import { unknownDestination } from "../commanding/offers.ts";
@@ -25,14 +25,11 @@ export function useRights(robotId: string | null): KnownRights {
   useSignalEffect(() => {
     const id = wanted.value;
     if (configuration.value === "") return;
-    const over = new AbortController();
     const query = id === null ? "" : `?robot=${encodeURIComponent(id)}`;
-    void get<Rights>(`/rights${query}`, over.signal).then((answer) => {
-      if (over.signal.aborted) return;
+    return getOnce<Rights>(`/rights${query}`, (answer) => {
       problem.value = "problem" in answer ? answer.problem : "";
       rights.value = "value" in answer ? answer.value : null;
     });
-    return () => over.abort();
   });
   return { rights, problem };
 }
