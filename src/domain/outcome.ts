@@ -186,9 +186,12 @@ export const askedTooOften = ending(
 export function jsonFault(
   reading:
     | { readonly kind: "syntax"; readonly message: string }
+    | { readonly kind: "nested"; readonly deepest: number }
     | { readonly kind: "repeated"; readonly path: readonly (string | number)[]; readonly key: string },
 ): Fault {
   if (reading.kind === "syntax") return { path: "", message: `is not JSON: ${reading.message}` };
+  if (reading.kind === "nested")
+    return { path: "", message: `is nested more than ${reading.deepest} levels deep` };
   return {
     path: clip(reading.path.join("."), LONGEST_PATH),
     message: `has the key ${quoted(reading.key)} twice`,

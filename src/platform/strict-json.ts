@@ -2,6 +2,7 @@
 export type JsonReading =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly kind: "syntax"; readonly message: string }
+  | { readonly ok: false; readonly kind: "nested"; readonly deepest: number }
   | {
       readonly ok: false;
       readonly kind: "repeated";
@@ -14,11 +15,15 @@ export type JsonReading =
       readonly atTop: ReadonlySet<string>;
     };
 
+/** Objects and lists in each other, more than any text needs. Thousands would hold the event loop. */
+const DEEPEST_LEVEL = 100;
+
 /**
  * Reads JSON and refuses what RFC 8259 leaves open: an object with the same key twice. JSON.parse uses the
  * last, another reader the first. A command must not be understood in two ways.
  */
 export function readJson(text: string): JsonReading {
+  if (isTooDeep(text)) return { ok: false, kind: "nested", deepest: DEEPEST_LEVEL };
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -30,13 +35,42 @@ export function readJson(text: string): JsonReading {
   return repeated === null ? { ok: true, value } : { ok: false, kind: "repeated", value, ...repeated };
 }
 
-/** An open object or list, with the key or index that is being read. */
-type Level = { readonly keys: Set<string>; at: string } | { readonly keys: null; at: number };
+/** An open object or list. */
+interface Level {
+  /** Null: none was read. */
+  keys: Set<string> | null;
+  /** The key, or the index in a list, that is being read. */
+  at: string | number;
+}
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/** Scans `text`, which may be no JSON, up to the first level too many. */
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    switch (text.charCodeAt(index)) {
+      case QUOTE:
+        index = endOfString(text, index);
+        break;
+      case OPEN_OBJECT:
+      case OPEN_LIST:
+        depth += 1;
+        if (depth > DEEPEST_LEVEL) return true;
+        break;
+      case CLOSE_OBJECT:
+      case CLOSE_LIST:
+        depth -= 1;
+        break;
+      default:
+        break;
+    }
+  }
+  return false;
+}
 
 /** Scans `text`, which is JSON, once: only characters that open, close or separate matter. */
 function findRepeated(
@@ -51,8 +85,9 @@ function findRepeated(
     switch (text.charCodeAt(index)) {
       case QUOTE: {
         const end = endOfString(text, index);
-        if (isKey && level !== undefined && level.keys !== null) {
+        if (isKey && level !== undefined) {
           const key = keyOf(text, index, end);
+          level.keys ??= new Set();
           if (level.keys.has(key)) {
             first ??= { path: levels.slice(0, -1).map(({ at }) => at), key };
             if (levels.length === 1) atTop.add(key);
@@ -65,11 +100,11 @@ function findRepeated(
         break;
       }
       case COMMA:
-        if (level?.keys === null) level.at += 1;
+        if (typeof level?.at === "number") level.at += 1;
         else isKey = true;
         break;
       case OPEN_OBJECT:
-        level = { keys: new Set(), at: "" };
+        level = { keys: null, at: "" };
         levels.push(level);
         isKey = true;
         break;
@@ -91,11 +126,11 @@ function findRepeated(
   return first === null ? null : { ...first, atTop };
 }
 
-/** The offset of the quote that ends the string which begins at `start`. */
+/** The offset of the quote that ends the string which begins at `start`, or the end of the text. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
-  return end;
+  return end === -1 ? text.length : end;
 }
 
 function isEscaped(text: string, index: number): boolean {

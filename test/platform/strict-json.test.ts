@@ -21,8 +21,8 @@ describe("JSON in which a key stands twice", () => {
     expect(read).toMatchObject({ path: ["r"], key: "x", atTop: new Set(["id"]), value: { id: 2 } });
   });
 
-  it("is found at any depth, and in no more time than the text is long", () => {
-    const deep = `${'{"c":1,"c":'.repeat(20_000)}1${"}".repeat(20_000)}`;
+  it("is found at any depth that is read, and in no more time than the text is long", () => {
+    const deep = `${'{"c":1,"c":'.repeat(100)}1${"}".repeat(100)}`;
     expect(readJson(deep)).toMatchObject({ path: [], key: "c" });
     const many = `{${Array.from({ length: 40_000 }, (_, index) => `"k${index}":0`).join()},"k0":1}`;
     expect(readJson(many)).toMatchObject({ key: "k0" });
@@ -35,7 +35,19 @@ test("the same key in different objects is no repetition", () => {
   expect(readJson(text)).toEqual({ ok: true, value: JSON.parse(text) });
 });
 
+test("what is nested too deep is refused before it is parsed", () => {
+  const lists = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
+  expect(readJson(lists(100))).toMatchObject({ ok: true });
+  const refused = { ok: false, kind: "nested", deepest: 100 };
+  for (const text of [lists(101), "[".repeat(100_000), `[1,"]",${'{"a":'.repeat(100)}0`])
+    expect(readJson(text)).toEqual(refused);
+  for (const text of [`["${"[".repeat(200)}"]`, `["\\"${"[".repeat(100)}\\\\"]`, `[${"[],".repeat(100)}0]`])
+    expect(readJson(text)).toMatchObject({ ok: true });
+});
+
 test("what is no JSON is refused as such", () => {
+  for (const text of ['"', '["', '["\\"', "]".repeat(100), '["['])
+    expect(readJson(text)).toMatchObject({ kind: "syntax" });
   expect(readJson('{"a":1,"a":')).toMatchObject({ ok: false, kind: "syntax" });
 });
 
