@@ -1,4 +1,4 @@
-import type { IClientPublishOptions } from "mqtt";
+import { type IClientPublishOptions, ReasonCodes } from "mqtt";
 import type { Connection } from "../../contracts/link.ts";
 import type { StateChange } from "../../domain/change.ts";
 import { type Clock, every } from "../../platform/clock.ts";
@@ -120,6 +120,10 @@ export async function openConnection(
   };
 }
 
+/** Of MQTT 5. Those of MQTT 3.1.1 have the same numbers as what is no error. */
+const FIRST_ERROR = 0x80;
+const reasons: Readonly<Record<number, string>> = ReasonCodes;
+
 /** Reports the end of the client. */
 export function watchLoss(client: LimitedClient): Loss {
   const loss = createLoss();
@@ -128,8 +132,10 @@ export function watchLoss(client: LimitedClient): Loss {
     failure ??= error;
     client.end(true);
   });
-  client.on("disconnect", (packet) => {
-    failure ??= new Error(`the broker gave reason ${packet.reasonCode ?? 0}`);
+  client.on("disconnect", ({ reasonCode = 0 }) => {
+    const name = reasonCode < FIRST_ERROR ? undefined : reasons[reasonCode];
+    const named = name === undefined ? "" : `: ${name}`;
+    failure ??= new Error(`the broker gave reason ${reasonCode}${named}`);
   });
   client.on("close", () => {
     const why = failure === null ? "" : `: ${failure.message}`;

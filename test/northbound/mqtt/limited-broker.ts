@@ -20,6 +20,8 @@ export interface LimitedBroker {
   holdAcks(): () => void;
   /** Publishes to the client. */
   say(topic: string, payload: string): void;
+  /** Ends the connection for this reason. */
+  end(reasonCode: number): void;
   close(): Promise<void>;
 }
 
@@ -34,6 +36,7 @@ export async function startLimitedBroker(
   let disconnects = 0;
   let held: Array<() => void> | null = null;
   let say: LimitedBroker["say"] = () => {};
+  let end: LimitedBroker["end"] = () => {};
 
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -42,6 +45,10 @@ export async function startLimitedBroker(
       void socket.write(generate(packet, { protocolVersion: 5 }));
     say = (topic, payload) =>
       send({ cmd: "publish", topic, payload, qos: 0, retain: false, dup: false, messageId: 1 });
+    end = (reasonCode) => {
+      send({ cmd: "disconnect", reasonCode });
+      socket.end();
+    };
     const read = parser({ protocolVersion: 5 });
     const accept = (packet: IConnectPacket) => {
       connects.push(packet);
@@ -88,6 +95,7 @@ export async function startLimitedBroker(
     disconnects: () => disconnects,
     answer: () => 0,
     say: (topic, payload) => say(topic, payload),
+    end: (reasonCode) => end(reasonCode),
     received: (test) =>
       new Promise((resolve) => {
         const look = () => {

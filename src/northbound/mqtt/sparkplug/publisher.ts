@@ -70,11 +70,11 @@ export function createPublisher(
     bornAtMs: () => bornAtMs,
     topicOf,
     nodeBirth() {
-      counts.births += 1;
       bornAtMs = clock.nowMs();
       const birth = { atMs: bornAtMs, seq: 0, samples: node.birth(), isBirth: true };
       onBirth(encodePayload(birth));
       packets.add(Buffer.from(topics.node("NBIRTH")), birth);
+      counts.births += 1;
       seq = 1;
     },
     deviceBirth(device) {

@@ -3,6 +3,7 @@ import type { Outcome } from "../../../../src/domain/outcome.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
 import { decode } from "../../../support/sparkplug/payload.ts";
 import { startTcpProxy } from "../../../support/tcp-proxy.ts";
+import { startLimitedBroker } from "../limited-broker.ts";
 import { haveMosquitto, startMosquitto } from "../mosquitto.ts";
 import { done, external, recordingCommander } from "../mqtt-harness.ts";
 import { createScriptedBroker } from "../scripted-broker.ts";
@@ -96,6 +97,18 @@ test("a clock that is set back means births anew, and no message is older than i
   expect(Math.min(...times)).toBe(Number(second?.atMs));
 });
 
+test("a broker of MQTT 5 that ends the connection gives its reason by name", async () => {
+  const broker = await startLimitedBroker({});
+  cleanups.push(() => broker.close());
+  const link = newNode({ options: { broker: external(broker.url), protocolVersion: 5 } });
+  const connection = await link.connect(never);
+  cleanups.push(() => connection[Symbol.asyncDispose]());
+  broker.end(0x89);
+  expect(await connection.lost).toMatchObject({
+    message: "the connection to the MQTT broker is lost: the broker gave reason 137: Server busy",
+  });
+});
+
 describe.skipIf(!haveMosquitto)("a mosquitto", () => {
   async function at(more: readonly string[], protocolVersion: 4 | 5, response = "{}") {
     const mosquitto = await startMosquitto(undefined, more);
@@ -110,11 +123,11 @@ describe.skipIf(!haveMosquitto)("a mosquitto", () => {
     });
     const connection = await link.connect(never);
     cleanups.push(() => connection[Symbol.asyncDispose]());
-    return { host, connection };
+    return { host, connection, link };
   }
 
   test("that takes no packet as large as a birth: nothing is published without one", async () => {
-    const { host, connection } = await at(["max_packet_size 300"], 5);
+    const { host, connection, link } = await at(["max_packet_size 300"], 5);
     const writing = connection.write({ changes: [robotChange("r1")], events: [] });
     await expect(writing).rejects.toThrow(
       "the message on spBv1.0/plant/NBIRTH/fleet is larger than the 300 bytes that the broker takes",
@@ -122,6 +135,7 @@ describe.skipIf(!haveMosquitto)("a mosquitto", () => {
     await connection[Symbol.asyncDispose]();
     await host.on("NDEATH");
     expect(host.seen.map(({ type }) => type)).toEqual(["NDEATH"]);
+    expect(link.health().figures).toMatchObject({ births: 0 });
   });
 
   test.each([
