@@ -20,6 +20,8 @@ export interface Inbox {
 
 /** Handled in one turn of the event loop: a stop needs several turns from its message to its call. */
 const A_TURN = 32;
+/** The time for them: a large message needs as long as thousands of small ones. */
+const A_TURN_MS = 8;
 /** Waiting messages. Beyond it the next ones are handled at once, and the connection is read more slowly. */
 const MOST_WAITING = 65_536;
 const MOST_WAITING_BYTES = 32 * 1024 * 1024;
@@ -46,6 +48,9 @@ export function createInbox(
   const queues = createFairQueues<Waiting>(Number.POSITIVE_INFINITY);
   let waitingBytes = 0;
   let handledThisTurn = 0;
+  let turnEndsAtMs = 0;
+  /** Messages were handled as they came. */
+  let isBegun = false;
   let isTurnPlanned = false;
 
   function handle(topic: string, frame: Buffer, waitedMs: number): void {
@@ -62,10 +67,23 @@ export function createInbox(
     return true;
   }
 
-  function turn(): void {
-    isTurnPlanned = false;
+  function beginTurn(): void {
     handledThisTurn = 0;
-    while (handledThisTurn < A_TURN && handleNext());
+    turnEndsAtMs = performance.now() + A_TURN_MS;
+  }
+
+  function hasRoom(): boolean {
+    return handledThisTurn < A_TURN && performance.now() < turnEndsAtMs;
+  }
+
+  function turn(): void {
+    const isOver = isBegun && !hasRoom();
+    isTurnPlanned = false;
+    isBegun = false;
+    if (!isOver) {
+      beginTurn();
+      while (hasRoom() && handleNext());
+    }
     if (queues.length > 0) planTurn();
   }
 
@@ -77,8 +95,10 @@ export function createInbox(
 
   return {
     put(topic, frame) {
+      if (!isTurnPlanned) beginTurn();
       planTurn();
-      if (queues.length === 0 && handledThisTurn < A_TURN) {
+      if (queues.length === 0 && hasRoom()) {
+        isBegun = true;
         handledThisTurn += 1;
         handle(topic, frame, 0);
         return;

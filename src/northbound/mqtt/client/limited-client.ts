@@ -1,7 +1,13 @@
-import mqtt, { type IClientOptions, type IClientPublishOptions, type PacketCallback } from "mqtt";
+import mqtt, {
+  type DoneCallback,
+  type IClientOptions,
+  type IClientPublishOptions,
+  type PacketCallback,
+} from "mqtt";
 import { generate } from "mqtt-packet";
 import { connectFaultText, type Peer } from "../../../platform/connect-fault.ts";
 import { messageOf } from "../../../platform/error-text.ts";
+import { createTurnTime } from "../../../platform/loop-time.ts";
 import type { MqttOptions } from "../options.ts";
 import { type BrokerLimits, noLimits, readLimits } from "./broker-limits.ts";
 import { brokerAddress } from "./dial.ts";
@@ -164,6 +170,7 @@ export class LimitedClient extends mqtt.MqttClient {
   #unacknowledged = 0;
   #waiting: Waiting[] = [];
   readonly #leftOut: LeftOut;
+  readonly #turn = createTurnTime();
 
   constructor(
     streamBuilder: ConstructorParameters<typeof mqtt.MqttClient>[0],
@@ -186,6 +193,12 @@ export class LimitedClient extends mqtt.MqttClient {
   /** Whether the broker takes messages more slowly than they come. */
   get isBehind(): boolean {
     return this.stream.writableNeedDrain || this.#waiting.length > 0;
+  }
+
+  /** mqtt.js calls it after each message: a flood is read no faster than beside everything else. */
+  override handleMessage(_packet: unknown, done: DoneCallback): void {
+    if (this.#turn.isOver()) this.#turn.inNextTurn(done);
+    else done();
   }
 
   override publish(

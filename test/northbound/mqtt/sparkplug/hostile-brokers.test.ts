@@ -36,7 +36,7 @@ async function atScripted(count: number) {
     broker.say([
       { cmd: "publish", topic: NCMD, payload: command(metrics), qos: 0, dup: false, retain: false },
     ]);
-  return { broker, clock, commander, connection, sent, write };
+  return { broker, clock, commander, connection, link, sent, write };
 }
 
 const rebirth = { name: "Node Control/Rebirth", type: "Boolean", value: true } as const;
@@ -49,6 +49,18 @@ const request = (id: string) => {
   });
   return { name: "Commands/Request", type: "String", value } as const;
 };
+
+test("a flood of requests leaves time for everything else", async () => {
+  const { broker, link } = await atScripted(0);
+  const merged = () => link.health().figures?.rebirthsMerged ?? 0;
+  const payload = command(Array(100).fill(rebirth));
+  const flood = Array(200).fill({ cmd: "publish", topic: NCMD, payload, qos: 0, dup: false, retain: false });
+  broker.say(flood);
+  do await new Promise(setImmediate);
+  while (merged() === 0);
+  expect(merged()).toBeLessThan(10_000);
+  await expect.poll(merged).toBe(20_000 - 1);
+});
 
 test("births over a slow connection come to their end, however often hosts ask", async () => {
   const { broker, clock, sent, write } = await atScripted(200);

@@ -1,0 +1,34 @@
+import { afterEach, expect, test } from "vitest";
+import { newLink } from "./link-harness.ts";
+import { base, recordingCommander } from "./mqtt-harness.ts";
+import { createScriptedBroker } from "./scripted-broker.ts";
+
+const cleanups: Array<() => Promise<unknown> | unknown> = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+const TOPIC = `${base}/clients/hmi/command/CreateMission`;
+const wide = `{"id":"1","request":[${Array(80_000).fill("{}").join()}]}`;
+
+test("large messages leave time for everything else", async () => {
+  const broker = createScriptedBroker();
+  const commander = recordingCommander();
+  const connection = await newLink({ commander, openBroker: broker.open }).connect(
+    new AbortController().signal,
+  );
+  cleanups.push(() => connection[Symbol.asyncDispose]());
+  await broker.subscribed;
+  const refused = () => commander.figures().refusedAtIntake ?? 0;
+  const count = 30;
+  const message = { cmd: "publish", topic: TOPIC, payload: wide, qos: 0, dup: false, retain: false } as const;
+  const inOneTurn: number[] = [];
+  broker.say(Array(count).fill(message));
+  for (let before = 0; before < count; before = refused()) {
+    await new Promise(setImmediate);
+    inOneTurn.push(refused() - before);
+  }
+  // One of them takes some milliseconds.
+  expect(Math.max(...inOneTurn)).toBeLessThan(10);
+});
