@@ -122,10 +122,31 @@ export function createCommandMessages({
     if (isActName(operation)) takeAct(operation, client, packet);
     else take(command, packet, waitedMs);
   };
+  /** It has no id that could be read, and so no answer. */
+  const refuseTooLong = (name: string, reason: string) => {
+    const command = topics.readCommand(name);
+    if (command === null) return;
+    const { client, operation } = command;
+    const refused: Envelope = {
+      source: { protocol: "mqtt", name: client },
+      requestId: null,
+      operation,
+      request: { unreadable: reason },
+      expiry: { atMs: null, withinMs: null, lacks: null },
+    };
+    void commander.submit(refused, null);
+  };
+
   const inbox = createInbox(options.protocolVersion, clock, (topic) => topics.ownerOf(topic) ?? "", handle);
 
   return {
-    sorter: () => createFrameSorter(topics.isRead, inbox.put),
+    sorter: () =>
+      createFrameSorter({
+        protocolVersion: options.protocolVersion,
+        isWanted: topics.isRead,
+        take: inbox.put,
+        onTooLong: refuseTooLong,
+      }),
     async serve(client) {
       if (!commandsOn(options, log)) return;
       replies.use(client);
@@ -183,7 +204,11 @@ function readExpiry(
 const expiryAdvice = "give expires_in_ms, expires_at, or MQTT 5 message expiry";
 
 /** The message's own expiries, and MQTT 5's. */
-function expiryOf(packet: IPublishPacket, read: ReadMessage, isRequired: boolean): Expiry {
+export function expiryOf(
+  packet: Pick<IPublishPacket, "properties">,
+  read: ReadMessage,
+  isRequired: boolean,
+): Expiry {
   const seconds = packet.properties?.messageExpiryInterval;
   const { expiresAtMs: atMs = null, expiresInMs = null } = read.ok ? read.message : {};
   const ofPacketMs = seconds === undefined ? null : seconds * 1_000;

@@ -1,6 +1,8 @@
 import { afterEach, expect, test } from "vitest";
+import { silentLog } from "../../../src/platform/log.ts";
 import { newLink } from "./link-harness.ts";
-import { base, recordingCommander } from "./mqtt-harness.ts";
+import { haveMosquitto, startMosquitto } from "./mosquitto.ts";
+import { base, external, type Listener, listen, mqttOptions, recordingCommander } from "./mqtt-harness.ts";
 import { createScriptedBroker } from "./scripted-broker.ts";
 
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
@@ -32,3 +34,22 @@ test("large messages leave time for everything else", async () => {
   // One of them takes some milliseconds.
   expect(Math.max(...inOneTurn)).toBeLessThan(10);
 });
+
+test.skipIf(!haveMosquitto)(
+  "a message that is larger than any that is read is refused and logged",
+  async () => {
+    const mosquitto = await startMosquitto();
+    cleanups.push(() => mosquitto.stop());
+    const logged: object[] = [];
+    const log = { ...silentLog, warn: (fields: object) => void logged.push(fields) };
+    const commander = recordingCommander(undefined, { log });
+    const link = newLink({ options: mqttOptions({ broker: external(mosquitto.url) }), commander });
+    const connection = await link.connect(new AbortController().signal);
+    cleanups.push(() => connection[Symbol.asyncDispose]());
+    const client: Listener = await listen(mosquitto.url);
+    cleanups.push(() => client.client.endAsync(true));
+    await client.client.publishAsync(TOPIC, Buffer.alloc(1_000_000, 32), { qos: 1 });
+    await expect.poll(() => commander.figures().refusedAtIntake).toBe(1);
+    expect(logged).toEqual([expect.objectContaining({ user: "hmi", code: "MALFORMED" })]);
+  },
+);

@@ -11,8 +11,10 @@ export interface Sorted {
 }
 
 const PUBLISH = 3;
-/** A longer packet is for the MQTT client, byte by byte: nothing of it is held here. */
+/** No message that is read is longer. Longer packets of other types are for the MQTT client, byte by byte. */
 const LONGEST_FRAME = 320 * 1024;
+/** Of MQTT 5, in bytes. Decoding many user properties would hold the event loop. */
+const MOST_PROPERTIES = 16 * 1024;
 const MOST_TOPICS = 4_096;
 const NOTHING: Buffer = Buffer.alloc(0);
 
@@ -64,21 +66,42 @@ interface Frame {
   readonly end: number;
 }
 
+/** The beginning of a PUBLISH packet. */
+interface Head {
+  readonly topic: string;
+  /** With QoS 1. */
+  readonly id: number | null;
+  /** Of MQTT 5. */
+  readonly propertyBytes: number;
+}
+
+/** What becomes of messages that are taken out of a connection's bytes. */
+export interface FrameTakers {
+  readonly protocolVersion: 4 | 5;
+  /** Which topics' messages are taken. */
+  readonly isWanted: (topic: string) => boolean;
+  /** Is given a whole PUBLISH packet, which keeps no other packet's memory. */
+  readonly take: (topic: string, frame: Buffer) => void;
+  /** A message of any topic was dropped, for this reason. */
+  readonly onTooLong: (topic: string, reason: string) => void;
+}
+
 /**
- * Takes the PUBLISH packets of some topics out of a connection's bytes and acknowledges them. mqtt.js needs
- * 40 µs for each: the stop of one client would wait more than a second behind 30,000 messages of another one.
- *
- * @param isWanted which topics' messages are taken
- * @param take is given a whole PUBLISH packet, which keeps no other packet's memory
+ * Takes the PUBLISH packets of some topics out of a connection's bytes and acknowledges them, and drops what
+ * is too long. mqtt.js needs 40 µs for each: the stop of one client would wait more than a second behind
+ * 30,000 messages of another one. It would also collect all bytes of a packet, whatever its length.
  */
-export function createFrameSorter(
-  isWanted: (topic: string) => boolean,
-  take: (topic: string, frame: Buffer) => void,
-): (bytes: Buffer) => Sorted {
+export function createFrameSorter({
+  protocolVersion,
+  isWanted,
+  take,
+  onTooLong,
+}: FrameTakers): (bytes: Buffer) => Sorted {
   const topics = new Map<string, boolean>();
   let held: Buffer = NOTHING;
-  /** Bytes of a long packet that are still to come. */
+  /** Bytes of a long packet that are still to come: for the MQTT client, and for nobody. */
   let passing = 0;
+  let skipping = 0;
 
   function isKnownWanted(topic: string): boolean {
     let known = topics.get(topic);
@@ -90,18 +113,15 @@ export function createFrameSorter(
     return known;
   }
 
-  /** Whether the packet was taken. QoS 2 has a handshake of its own, and is not subscribed to. */
-  function takeFrame(data: Buffer, at: number, { bodyAt, end }: Frame, acks: number[]): boolean {
-    const header = data[at] ?? 0;
-    const qos = (header >> 1) & 3;
-    if (header >> 4 !== PUBLISH || qos > 1 || bodyAt + 2 > end) return false;
-    const topicEnd = bodyAt + 2 + data.readUInt16BE(bodyAt);
-    if (topicEnd + (qos === 1 ? 2 : 0) > end) return false;
-    const topic = data.toString("utf8", bodyAt + 2, topicEnd);
-    if (!isKnownWanted(topic)) return false;
+  /** Whether the message was taken or dropped. */
+  function takeFrame(data: Buffer, at: number, end: number, head: Head, acks: number[]): boolean {
+    const { topic, id } = head;
+    const tooLong = whyTooLong(end - at, head);
+    if (tooLong === null && !isKnownWanted(topic)) return false;
     // Success needs no more than these in MQTT 3.1.1 and 5.
-    if (qos === 1) acks.push(0x40, 2, data[topicEnd] ?? 0, data[topicEnd + 1] ?? 0);
-    take(topic, Buffer.from(data.subarray(at, end)));
+    if (id !== null) acks.push(0x40, 2, id >> 8, id & 0xff);
+    if (tooLong === null) take(topic, Buffer.from(data.subarray(at, end)));
+    else onTooLong(topic, tooLong);
     return true;
   }
 
@@ -110,23 +130,28 @@ export function createFrameSorter(
     held = NOTHING;
     const rest: Buffer[] = [];
     const acks: number[] = [];
-    let at = Math.min(passing, data.length);
-    passing -= at;
-    let restFrom = 0;
+    let restFrom = Math.min(skipping, data.length);
+    skipping -= restFrom;
+    let at = restFrom + Math.min(passing, data.length - restFrom);
+    passing -= at - restFrom;
     while (at < data.length) {
       const frame = frameAt(data, at);
       if (frame === "partial") break;
-      if (frame === "broken" || frame.end - at > LONGEST_FRAME) {
-        passing = frame === "broken" ? Number.POSITIVE_INFINITY : Math.max(0, frame.end - data.length);
-        at = frame === "broken" ? data.length : Math.min(frame.end, data.length);
-        continue;
+      if (frame === "broken") {
+        passing = Number.POSITIVE_INFINITY;
+        at = data.length;
+        break;
       }
-      if (frame.end > data.length) break;
-      if (takeFrame(data, at, frame, acks)) {
+      if (frame.end > data.length && frame.end - at <= LONGEST_FRAME) break;
+      const head = headAt(data, at, frame, protocolVersion);
+      if (head === "partial") break;
+      const end = Math.min(frame.end, data.length);
+      if (head !== null && takeFrame(data, at, frame.end, head, acks)) {
         if (at > restFrom) rest.push(data.subarray(restFrom, at));
-        restFrom = frame.end;
-      }
-      at = frame.end;
+        restFrom = end;
+        skipping = frame.end - end;
+      } else passing = frame.end - end;
+      at = end;
     }
     if (at > restFrom) rest.push(data.subarray(restFrom, at));
     if (at < data.length) held = data.subarray(at);
@@ -134,17 +159,47 @@ export function createFrameSorter(
   };
 }
 
-/** The remaining length: seven bits a byte, lowest first, at most four bytes (MQTT 3.1.1, 2.2.3). */
+function whyTooLong(bytes: number, { propertyBytes }: Head): string | null {
+  if (bytes > LONGEST_FRAME) return `the message has ${bytes} bytes; at most ${LONGEST_FRAME} are read`;
+  if (propertyBytes <= MOST_PROPERTIES) return null;
+  return `the message has ${propertyBytes} bytes of properties; at most ${MOST_PROPERTIES} are read`;
+}
+
 function frameAt(data: Buffer, at: number): Frame | "partial" | "broken" {
-  let length = 0;
+  const length = varintAt(data, at + 1);
+  if (typeof length === "string") return length;
+  return { bodyAt: length.end, end: length.end + length.value };
+}
+
+/**
+ * Null: it is no PUBLISH, or is not well formed. QoS 2 has a handshake of its own, and is not subscribed to.
+ */
+function headAt(data: Buffer, at: number, { bodyAt, end }: Frame, version: 4 | 5): Head | "partial" | null {
+  const header = data[at] ?? 0;
+  const qos = (header >> 1) & 3;
+  if (header >> 4 !== PUBLISH || qos > 1 || bodyAt + 2 > end) return null;
+  if (bodyAt + 2 > data.length) return "partial";
+  const topicEnd = bodyAt + 2 + data.readUInt16BE(bodyAt);
+  const idEnd = topicEnd + (qos === 1 ? 2 : 0);
+  if (idEnd > end) return null;
+  if (idEnd > data.length) return "partial";
+  const properties = version === 5 && idEnd < end ? varintAt(data, idEnd) : "broken";
+  if (properties === "partial" && end > data.length) return "partial";
+  return {
+    topic: data.toString("utf8", bodyAt + 2, topicEnd),
+    id: qos === 1 ? data.readUInt16BE(topicEnd) : null,
+    propertyBytes: typeof properties === "string" ? 0 : properties.value,
+  };
+}
+
+/** A variable byte integer: seven bits a byte, lowest first, at most four bytes (MQTT 3.1.1, 2.2.3). */
+function varintAt(data: Buffer, at: number): { value: number; end: number } | "partial" | "broken" {
+  let value = 0;
   for (let index = 0; index < 4; index += 1) {
-    const byte = data[at + 1 + index];
+    const byte = data[at + index];
     if (byte === undefined) return "partial";
-    length += (byte & 0x7f) * 2 ** (7 * index);
-    if ((byte & 0x80) === 0) {
-      const bodyAt = at + 2 + index;
-      return { bodyAt, end: bodyAt + length };
-    }
+    value += (byte & 0x7f) * 2 ** (7 * index);
+    if ((byte & 0x80) === 0) return { value, end: at + index + 1 };
   }
   return "broken";
 }

@@ -1,14 +1,18 @@
+import type { IPublishPacket } from "mqtt";
 import type { Commander, Envelope } from "../../../contracts/commander.ts";
 import { refusal } from "../../../domain/outcome.ts";
 import { replyJson } from "../../../models/reply.ts";
 import { createFairQueues } from "../../../platform/queues.ts";
 import type { Loss } from "../client/client.ts";
-import { type ReadMessage, readCommandMessage } from "../commands.ts";
+import { expiryOf, type ReadMessage, readCommandMessage } from "../commands.ts";
 import { MESSAGE_LIMIT_BYTES } from "../message.ts";
 import { withoutResponse } from "../replies.ts";
 import type { NodeDevice } from "./node.ts";
 import type { NodeReport } from "./report.ts";
 import type { SparkplugSession } from "./session.ts";
+
+/** What a message says beside its payload. */
+export type MessageFacts = Pick<IPublishPacket, "retain" | "properties">;
 
 /** Takes the commands that hosts write to `Commands/Request`. */
 export interface NodeCommands {
@@ -16,7 +20,7 @@ export interface NodeCommands {
    * Resolves with the answer for `Commands/Answer`, without its response if it had more bytes than
    * `longest`. Never rejects.
    */
-  submit(sender: string, request: string, isRetained: boolean, longest: number): Promise<string>;
+  submit(sender: string, request: string, packet: MessageFacts, longest: number): Promise<string>;
 }
 
 export interface NodeCommandsParts {
@@ -29,7 +33,6 @@ export interface NodeCommandsParts {
 
 const OFF = "mqtt.sparkplug.commands is false: this gateway takes no commands from Sparkplug";
 const TOO_LONG = "the response is left out: it is longer than an answer over Sparkplug may be";
-const expiryAdvice = "give expires_in_ms or expires_at";
 
 export function createNodeCommands({
   areEnabled,
@@ -37,15 +40,16 @@ export function createNodeCommands({
   commander,
 }: NodeCommandsParts): NodeCommands {
   return {
-    async submit(sender, request, isRetained, longest) {
+    async submit(sender, request, packet, longest) {
       // A longer one is refused by its length, and needs no more of it.
       const bytes = Buffer.from(request.slice(0, MESSAGE_LIMIT_BYTES + 1));
       const read = readCommandMessage(bytes, ["operation"]);
       const id = read.ok ? read.message.id : read.id;
       if (!areEnabled) return replyJson(id, refusal("NOT_ALLOWED", OFF));
       const source = { protocol: "mqtt", name: sender } as const;
-      const received = { source, requestId: id, retained: isRetained };
-      const outcome = await commander.submit({ ...envelopeOf(read, requireExpiry), ...received }, null);
+      const expiry = expiryOf(packet, read, requireExpiry);
+      const envelope = { source, requestId: id, ...asked(read), expiry, retained: packet.retain };
+      const outcome = await commander.submit(envelope, null);
       const text = replyJson(id, outcome);
       if (Buffer.byteLength(text) <= longest || outcome.responseJson === null) return text;
       return replyJson(id, withoutResponse(outcome, TOO_LONG));
@@ -53,20 +57,12 @@ export function createNodeCommands({
   };
 }
 
-function envelopeOf(
-  read: ReadMessage,
-  requireExpiry: boolean,
-): Pick<Envelope, "operation" | "request" | "expiry"> {
+function asked(read: ReadMessage): Pick<Envelope, "operation" | "request"> {
   if (!read.ok) return { operation: "", request: { unreadable: read.reason } };
-  const { operation, request, expiresAtMs: atMs, expiresInMs: withinMs } = read.message;
-  if (typeof operation !== "string")
-    return { operation: "", request: { unreadable: "operation: must be the name of an operation" } };
-  const isMissing = requireExpiry && atMs === null && withinMs === null;
-  return {
-    operation,
-    request: { json: request },
-    expiry: { atMs, withinMs, lacks: isMissing ? expiryAdvice : null },
-  };
+  const { operation, request } = read.message;
+  return typeof operation === "string"
+    ? { operation, request: { json: request } }
+    : { operation: "", request: { unreadable: "operation: must be the name of an operation" } };
 }
 
 /** Beyond it, the oldest answer to the sender with the most is dropped. Each has 64 KB at most. */

@@ -6,7 +6,7 @@ import { createTurns, type Turns } from "../../../platform/queues.ts";
 import { type Loss, subscribe } from "../client/client.ts";
 import type { LimitedClient } from "../client/limited-client.ts";
 import { watchLoss } from "../connection.ts";
-import { createAnswers, type NodeCommands, type PublishAnswer } from "./commands.ts";
+import { createAnswers, type MessageFacts, type NodeCommands, type PublishAnswer } from "./commands.ts";
 import { endSession } from "./death.ts";
 import type { DuplicateNode } from "./duplicate-node.ts";
 import { REBIRTH } from "./node.ts";
@@ -42,8 +42,6 @@ export interface NodeConnectionParts {
 
 const TICK_MS = 1_000;
 const HEALTH_MS = 10_000;
-/** Nothing that is read here is as large. A broker of MQTT 3.1.1 delivers larger messages too. */
-const LONGEST_PAYLOAD = 320 * 1024;
 /** A birth repeats the newest answer, and not every broker takes more. */
 const LONGEST_ANSWER = 64 * 1024;
 /** What else a birth of the node has, and its topic, need less. */
@@ -108,31 +106,45 @@ async function subscribeAll(client: LimitedClient, topics: SparkplugTopics, log:
     log.warn({ refused }, "the broker does not let this gateway read what is published in its own name");
 }
 
+const NO_OTHER = `hosts write ${REBIRTH} and Commands/Request of the node, and no other metric`;
+
 /** Handles what hosts publish, and what is published in the name of this very node. */
 function createReceiver(
   { topics, plant, commands, host, duplicates, report }: NodeConnectionParts,
   session: SparkplugSession,
   rebirths: Rebirths,
   answers: { readonly longest: number; readonly publish: PublishAnswer },
-): (topic: string, payload: Buffer, packet: { readonly retain: boolean }) => void {
-  function take(metric: ReadMetric, sender: string, isRetained: boolean): void {
+): (topic: string, payload: Buffer, packet: MessageFacts) => void {
+  /** Returns whether hosts may write the metric. */
+  function take(metric: ReadMetric, sender: string, packet: MessageFacts): boolean {
     if (metric.name === REBIRTH) {
       // Kept by the broker, it would come with every connection.
-      if (metric.value === true && !isRetained) rebirths.request();
-    } else if (plant.node.isRequest(metric))
-      void commands
-        .submit(sender, String(metric.value ?? ""), isRetained, answers.longest)
-        .then((text) => answers.publish(sender, text));
+      if (metric.value === true && !packet.retain) rebirths.request();
+      return true;
+    }
+    if (!plant.node.isRequest(metric)) return false;
+    void commands
+      .submit(sender, String(metric.value ?? ""), packet, answers.longest)
+      .then((text) => answers.publish(sender, text));
+    return true;
   }
 
-  return (topic, payload, { retain }) => {
+  /** Returns why there is something to ignore in it; null: there is nothing. */
+  function takeAll(sender: string, payload: Buffer, packet: MessageFacts): string | null {
+    const metrics = readPayload(payload);
+    if (metrics === null) return `the message has ${payload.length} bytes that cannot be read`;
+    const others = metrics.filter((metric) => !take(metric, sender, packet));
+    return others.length === 0 ? null : NO_OTHER;
+  }
+
+  return (topic, payload, packet) => {
     switch (topic) {
       case topics.state:
         host?.receive(payload);
         break;
       case topics.node("NBIRTH"):
         // No gateway retains a birth: what a broker has kept shows nobody.
-        if (!retain) duplicates.receiveBirth(payload);
+        if (!packet.retain) duplicates.receiveBirth(payload);
         break;
       case topics.node("NDEATH"):
         // The last will of an earlier connection, or the death of another gateway: hosts must not believe it.
@@ -141,11 +153,10 @@ function createReceiver(
         rebirths.request();
         break;
       default: {
+        if (!session.isBorn()) break;
         const sender = topics.senderOf(topic);
-        if (sender === null || !session.isBorn()) return;
-        const metrics = payload.length > LONGEST_PAYLOAD ? null : readPayload(payload);
-        if (metrics === null) report.commandUnreadable(sender, payload.length);
-        for (const metric of metrics ?? []) take(metric, sender, retain);
+        const ignored = sender === null ? NO_OTHER : takeAll(sender, payload, packet);
+        if (ignored !== null) report.commandUnreadable(sender ?? topic, ignored);
       }
     }
   };

@@ -10,6 +10,7 @@ import type { EmbeddedBroker } from "../broker/broker.ts";
 import { createBrokers, healthOf } from "../brokers.ts";
 import { checkingParts } from "../client/checking.ts";
 import { openClient } from "../client/client.ts";
+import { createFrameSorter, type FrameTakers } from "../client/sorted-stream.ts";
 import { type Leadership, ledConnection } from "../leadership.ts";
 import { brokerName, brokersOf, type MqttOptions } from "../options.ts";
 import { createNodeCommands } from "./commands.ts";
@@ -66,6 +67,12 @@ export function createSparkplugLink(
   });
   const brokerCount = brokersOf(options).length;
   const report = createNodeReport(clock, log);
+  /** All that is not too long goes to the client. */
+  const dropping: Omit<FrameTakers, "protocolVersion"> = {
+    isWanted: () => false,
+    take() {},
+    onTooLong: (topic, reason) => report.commandUnreadable(topics.senderOf(topic) ?? topic, reason),
+  };
   /** The broker that was left because the host is offline there: the next one is tried first. */
   let hostLeft: string | null = null;
   let connected = false;
@@ -82,7 +89,9 @@ export function createSparkplugLink(
     const bdSeq = await bdSeqs.next();
     const death = deathPayload(bdSeq, clock.nowMs());
     const will = { topic: topics.node("NDEATH"), payload: death, isFixed: true } as const;
-    const connecting = { ...checkingParts, will, maximumPacketSize: LARGEST_PACKET, openBroker };
+    const { protocolVersion } = broker;
+    const sort = createFrameSorter({ ...dropping, protocolVersion });
+    const connecting = { ...checkingParts, will, maximumPacketSize: LARGEST_PACKET, openBroker, sort };
     const client = await openClient(broker, connecting, signal).catch((error: unknown) => {
       if (hasNeverConnected(error)) {
         bdSeqs.takeBack();
@@ -96,7 +105,7 @@ export function createSparkplugLink(
       leave();
     };
     const connection = await openNodeConnection(
-      { client, death, bdSeq, protocolVersion: broker.protocolVersion },
+      { client, death, bdSeq, protocolVersion },
       {
         host: host?.begin(name, onOffline) ?? null,
         ...{ topics, commands, plant, duplicates, report, clock, log },

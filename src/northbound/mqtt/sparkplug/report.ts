@@ -23,14 +23,14 @@ export interface SparkplugCounts {
 export interface NodeReport {
   readonly counts: SparkplugCounts;
   answerDropped(sender: string): void;
-  commandUnreadable(sender: string, bytes: number): void;
+  commandUnreadable(sender: string, reason: string): void;
   /** What is wrong, or was within the last half minute. */
   problems(): readonly string[];
 }
 
 /** Of the name of a sender, in a log line. */
 const LONGEST_NAME = 128;
-const DROPPED = "answers to commands are dropped: the broker reads too slowly";
+const DROPPED = "answers to commands are dropped: hosts ask too fast, or the broker reads too slowly";
 
 export function createNodeReport(clock: Clock, log: Log): NodeReport {
   const counts: SparkplugCounts = {
@@ -49,11 +49,11 @@ export function createNodeReport(clock: Clock, log: Log): NodeReport {
       counts.answersDropped += 1;
       if (dropping.note()) log.warn({ sender: clip(sender, LONGEST_NAME) }, DROPPED);
     },
-    commandUnreadable(sender, bytes) {
+    commandUnreadable(sender, reason) {
       counts.commandsUnreadable += 1;
       if (!unreadable.note()) return;
-      const fields = { sender: clip(sender, LONGEST_NAME), bytes };
-      log.warn(fields, "a command is no message of Sparkplug B, or is too large: it is ignored");
+      const fields = { sender: clip(sender, LONGEST_NAME), reason };
+      log.warn(fields, "a message that is no command of Sparkplug B is ignored");
     },
     problems: () => (dropping.isRecurring() ? [DROPPED] : []),
   };

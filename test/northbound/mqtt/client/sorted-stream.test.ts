@@ -1,12 +1,18 @@
 import fc from "fast-check";
 import { generate, type Packet } from "mqtt-packet";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   createFrameSorter,
   createPublishReader,
+  type FrameTakers,
 } from "../../../../src/northbound/mqtt/client/sorted-stream.ts";
 
 const isWanted = (topic: string) => topic.startsWith("in/");
+const sorter = (
+  take: FrameTakers["take"],
+  protocolVersion: 4 | 5,
+  onTooLong: FrameTakers["onTooLong"] = () => {},
+) => createFrameSorter({ protocolVersion, isWanted, take, onTooLong });
 const message = fc.record({
   topic: fc.constantFrom("in/a", "in/b", "other/a"),
   qos: fc.constantFrom(0 as const, 1 as const),
@@ -44,7 +50,7 @@ test.each([4, 5] as const)(
           const packets = messages.map(packetOf);
           const encoded = packets.map((packet) => generate(packet, { protocolVersion: version }));
           const taken: Buffer[] = [];
-          const sort = createFrameSorter(isWanted, (_topic, frame) => taken.push(frame));
+          const sort = sorter((_topic, frame) => taken.push(frame), version);
           const sorted = pieces(Buffer.concat(encoded), lengths).map(sort);
           const isOurs = (at: number) => isWanted(messages[at]?.topic ?? "");
           expect(Buffer.concat(taken)).toEqual(Buffer.concat(encoded.filter((_, at) => isOurs(at))));
@@ -66,18 +72,54 @@ test.each([4, 5] as const)(
   },
 );
 
-test("a packet that is too long to be a command is left to the MQTT client, and the next one is taken", () => {
-  const taken: string[] = [];
-  const sort = createFrameSorter(isWanted, (topic) => taken.push(topic));
-  const long = generate(packetOf({ topic: "in/a", qos: 0, length: 400_000 }, 0));
-  const next = generate(packetOf({ topic: "in/b", qos: 0, length: 5 }, 1));
-  const rest = pieces(Buffer.concat([long, next]), [65_536]).flatMap((bytes) => sort(bytes).rest);
+describe.each([4, 5] as const)("MQTT %i: a message that is too long is dropped", (version) => {
+  const long = { cmd: "publish", payload: Buffer.alloc(400_000), dup: false, retain: false } as const;
+  const userProperties = { a: Array.from({ length: 5_000 }, () => "") };
+  const properties = { ...long, payload: "", properties: { userProperties } } as const;
+  const next = packetOf({ topic: "in/b", qos: 0, length: 5 }, 1);
+
+  test.each([
+    [long, "in/a", 0],
+    [long, "other/a", 1],
+    [long, "x".repeat(60_000), 1],
+    ...(version === 5 ? ([0, 1] as const).map((qos) => [properties, "other/a", qos] as const) : []),
+  ] as const)(
+    "%#: acknowledged, with nothing of it held, and the next one is taken",
+    (packet, topic, qos) => {
+      const taken: string[] = [];
+      const dropped: string[] = [];
+      const sort = sorter(
+        (name) => taken.push(name),
+        version,
+        (name) => dropped.push(name),
+      );
+      const id = qos === 1 ? { messageId: 258 } : {};
+      const other = packetOf({ topic: "other/b", qos: 0, length: 5 }, 2);
+      const bytes = [next, { ...packet, topic, qos, ...id }, next, other].map((one) =>
+        generate(one, { protocolVersion: version }),
+      );
+      for (const length of [7, 65_536, 1_000_000]) {
+        taken.splice(0);
+        dropped.splice(0);
+        const sorted = pieces(Buffer.concat(bytes), [length]).map(sort);
+        expect(Buffer.concat(sorted.flatMap(({ rest }) => rest)).equals(bytes[3] ?? Buffer.of())).toBe(true);
+        const acks = Buffer.concat(sorted.flatMap(({ acks: some }) => some ?? []));
+        expect([...acks]).toEqual(qos === 1 ? [0x40, 2, 1, 2] : []);
+        expect({ taken, dropped }).toEqual({ taken: ["in/b", "in/b"], dropped: [topic] });
+      }
+    },
+  );
+});
+
+test("a long packet of another type is left to the MQTT client", () => {
+  const sort = sorter(() => {}, 4);
+  const long = Buffer.concat([Buffer.of(0x90, 0x80, 0xb5, 0x18), Buffer.alloc(400_000)]);
+  const rest = pieces(long, [65_536]).flatMap((bytes) => sort(bytes).rest);
   expect(Buffer.concat(rest).equals(long)).toBe(true);
-  expect(taken).toEqual(["in/b"]);
 });
 
 test("bytes that are no MQTT are left to the MQTT client, which knows what to say of them", () => {
-  const sort = createFrameSorter(isWanted, () => {});
+  const sort = sorter(() => {}, 4);
   const noise = Buffer.alloc(100, 0xff);
   expect(Buffer.concat([...sort(noise).rest, ...sort(noise).rest])).toEqual(Buffer.concat([noise, noise]));
 });

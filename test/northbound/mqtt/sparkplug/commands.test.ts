@@ -1,3 +1,4 @@
+import mqtt from "mqtt";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { EmbeddedBroker } from "../../../../src/northbound/mqtt/broker/broker.ts";
 import { createSparkplugTopics } from "../../../../src/northbound/mqtt/sparkplug/topics.ts";
@@ -106,6 +107,24 @@ test.skipIf(!haveMosquitto)("a retained one is refused at a broker of the plant,
   await send({ id: "q1", ...drive }, { retain: true });
   expect(await answer("q1")).toMatchObject({ outcome: "refused", code: "RETAINED" });
   expect(commander.commands).toEqual([]);
+});
+
+test.skipIf(!haveMosquitto)("the expiry of a message of MQTT 5 is one of its request", async () => {
+  const mosquitto = await startMosquitto();
+  cleanups.push(() => mosquitto.stop());
+  host = await openHost(mosquitto.url);
+  cleanups.push(() => host.client.endAsync(true));
+  const options = { broker: external(mosquitto.url), protocolVersion: 5 } as const;
+  const { commander, answer } = await born(true, { options });
+  const client = await mqtt.connectAsync(mosquitto.url, { protocolVersion: 5, reconnectPeriod: 0 }, false);
+  cleanups.push(() => client.endAsync(true));
+  const value = JSON.stringify({ id: "q1", ...drive, expires_in_ms: undefined });
+  const payload = command([{ name: "Commands/Request", type: "String", value }]);
+  const properties = { messageExpiryInterval: 5 };
+  const sentMs = Date.now();
+  await client.publishAsync("spBv1.0/plant/NCMD/fleet", payload, { properties });
+  expect(await answer("q1")).toMatchObject({ outcome: "succeeded" });
+  expect(Number(commander.commands[0]?.startByMs) - sentMs).toBeLessThan(9_000);
 });
 
 test("a retained one, one without an expiry and one that is no command are refused", async () => {

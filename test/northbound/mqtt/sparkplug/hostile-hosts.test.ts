@@ -97,11 +97,23 @@ describe.skipIf(!haveMosquitto).each([4, 5] as const)("MQTT %s", (protocolVersio
       field(2, Buffer.from([0x10, ...Array(10).fill(0xff), 1])),
       Buffer.alloc(300_000, 0x5b),
       Buffer.alloc(300_000, Buffer.from([0x18, 1])),
+      // A broker of MQTT 5 does not deliver it.
+      ...(protocolVersion === 4 ? [Buffer.alloc(1024 * 1024)] : []),
     ];
     for (const payload of unreadable) await hostile.publishAsync(NCMD, payload, { qos: 1 });
     await answered("after");
     expect(link.health().figures).toMatchObject({ commandsUnreadable: unreadable.length });
-    expect(warned.filter((text) => text.includes("no message of Sparkplug B"))).toHaveLength(1);
+    expect(warned.filter((text) => text.includes("no command of Sparkplug B"))).toHaveLength(1);
+  });
+
+  test("what no host can write is counted, and told in one line", async () => {
+    const { hostile, answered, link, warned } = await born(protocolVersion);
+    const other = command([{ name: "Battery/ChargePercent", type: "Int32", value: 5 }]);
+    for (const topic of ["spBv1.0/plant/DCMD/fleet/r1", NCMD])
+      await hostile.publishAsync(topic, other, { qos: 1 });
+    await answered("after");
+    expect(link.health().figures).toMatchObject({ commandsUnreadable: 2 });
+    expect(warned.filter((text) => text.includes("no command of Sparkplug B"))).toHaveLength(1);
   });
 
   test("a message of very many metrics is not worked through", async () => {
