@@ -69,7 +69,7 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [/^npm ci && npm start -- --no-lively$/, { ...demoTest, has: '"--no-lively"' }],
   [/^npm ci && npm start$/, demoTest],
   [
-    /^npm ci && npm start -- --sparkplug$/,
+    /^npm ci && npm start -- --sparkplug --no-lively$/,
     { ...demoTest, file: "test/pages/shell.ts", has: '"--sparkplug"' },
   ],
   [/^npm start -- …$/, demoTest],
@@ -365,6 +365,10 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [
     /^mosquitto_sub .*event\/\+'$/,
     { kind: "follows", prints: /robots\/cart-01\/event\/hold \{.*"to":"free"/ },
+  ],
+  [
+    /^mosquitto_rr .*sparkplug-payload/,
+    { kind: "ends", code: 0, prints: /^\{"id":"42","outcome":"succeeded"/, again: true },
   ],
   [/^mosquitto_rr .*NCMD/, { kind: "ends", code: 0, prints: /^Battery\/ChargePercent/m }],
   [/^mosquitto_rr /, { kind: "ends", code: 0, prints: /^\{"id":"51","outcome":"succeeded"/ }],

@@ -3,6 +3,7 @@ import type { Connection } from "../../../../src/contracts/link.ts";
 import type { SparkplugLink } from "../../../../src/northbound/mqtt/sparkplug/link.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
 import { createMemoryDisk } from "../../../support/memory-tables.ts";
+import { startLimitedBroker } from "../limited-broker.ts";
 import { haveMosquitto, type Mosquitto, startMosquitto } from "../mosquitto.ts";
 import { external } from "../mqtt-harness.ts";
 import { createScriptedBroker } from "../scripted-broker.ts";
@@ -48,6 +49,15 @@ describe("the connection", () => {
     const text = Buffer.from(will?.payload ?? "").toString("latin1");
     expect(text).toContain("bdSeq");
     expect(text).not.toContain("\x18\x00");
+  });
+
+  test("with MQTT 5 it asks for a clean start, and for no session that outlives the connection", async () => {
+    const broker = await startLimitedBroker({});
+    cleanups.push(() => broker.close());
+    await connected(newNode({ options: { broker: external(broker.url), protocolVersion: 5 } }));
+    expect(broker.connects).toMatchObject([
+      { clean: true, properties: { sessionExpiryInterval: 0 }, will: { qos: 1, retain: false } },
+    ]);
   });
 
   test("bdSeq is one more at every connection, over restarts, and goes from 255 on to 0", async () => {
