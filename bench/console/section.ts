@@ -115,6 +115,7 @@ function tableOf(
   more: { readonly pageMb: number; readonly nodes: number; readonly gatewayMb: number },
 ): string {
   const { before, after, minutes } = growth;
+  const { worker } = frames;
   const short = minutes < FULL_MINUTES ? `, which is SHORTER than ${FULL_MINUTES}` : "";
   const percents = (values: readonly number[]) => values.map((value) => number(value)).join(" ");
   return [
@@ -133,6 +134,9 @@ function tableOf(
     row("  main thread of a frame, ms: p50, p95, frames", frames.p50Ms, frames.p95Ms, frames.frames),
     row("  the same as processor time, ms: p50, p95", frames.cpuP50Ms, frames.cpuP95Ms),
     row("  all of them, processor time in % of a core", frames.cpuPercent),
+    row("  worker of a scene, ms: p50, p95, scenes", worker.p50Ms, worker.p95Ms, worker.scenes),
+    row("  the same as processor time, ms: p50, p95", worker.cpuP50Ms, worker.cpuP95Ms),
+    row("  all of them, processor time in % of a core", worker.cpuPercent),
     row("  other tasks of the main thread, ms: p95", frames.messageP95Ms),
     `${minutes} minutes of that${short}, each after a collection:`,
     row("", "before", "after", "more"),
