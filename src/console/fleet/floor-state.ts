@@ -1,6 +1,5 @@
 import type { FleetMap, FloorSettings, MapPoint } from "../../northbound/web/api/floor.ts";
-import { inDrawingOrder } from "../floor/labels.ts";
-import type { FloorPoint, FloorRobot, FloorState } from "../floor/scene.ts";
+import { type FloorPoint, type FloorRobot, type FloorState, inDrawingOrder } from "../floor/scene.ts";
 import { type Fleet, type KnownRobot, seenOf } from "./fleet.ts";
 import type { ListedRobot } from "./list.ts";
 import { pointName } from "./maps.ts";

@@ -2,9 +2,10 @@ import { createArrangement } from "./arrangement.ts";
 import { type Camera, type Size, toPixels } from "./camera.ts";
 import { BELOW_LINE, createGround, font, type Ink, type Picture } from "./ground.ts";
 import type { Label } from "./labels.ts";
-import type { FloorPoint, Scene } from "./scene.ts";
-import { createSprites, onPixel, type Palette, paletteOf, type Sprites } from "./sprites.ts";
-import { type MarkAt, NEAR_PIXELS, type Stack } from "./stacks.ts";
+import type { Palette } from "./palette.ts";
+import type { Scene } from "./scene.ts";
+import { createSprites, onPixel, type Sprites } from "./sprites.ts";
+import type { Stack } from "./stacks.ts";
 import type { Place } from "./track.ts";
 
 /** How many widths of texts are cached: notes contain times, and are new again and again. */
@@ -14,22 +15,25 @@ const BADGE = 9;
 
 /** Draws scenes on one canvas. */
 export interface Painter {
-  /** Replaces the earlier drawing. */
-  draw(scene: Scene, camera: Camera, size: Size, picture: Picture | null): void;
+  /**
+   * Replaces the earlier drawing.
+   *
+   * @param scale the text of its scale
+   */
+  draw(scene: Scene, camera: Camera, size: Size, picture: Picture | null, scale: string): void;
 }
 
 /** @param ratio pixels of the screen for each pixel of the drawing */
-export function createPainter(ink: Ink, ratio: number): Painter {
-  const colours = paletteOf(ink.canvas);
+export function createPainter(ink: Ink, ratio: number, colours: Palette): Painter {
   const sprites = createSprites(ratio, colours);
   const ground = createGround(ratio, colours);
   const arrangement = createArrangement(createWidths(ink));
 
   return {
-    draw(scene, camera, size, picture) {
+    draw(scene, camera, size, picture, scale) {
       ink.font = font;
       const { stacks, labels, pointNames } = arrangement.at(scene, camera, size);
-      ground.draw(ink, { points: scene.points, names: pointNames, picture }, camera, size);
+      ground.draw(ink, { points: scene.points, names: pointNames, picture, scale }, camera, size);
       ink.font = font;
       ink.lineWidth = 1.5;
       ink.strokeStyle = colours.trail;
@@ -125,43 +129,4 @@ function createWidths(ink: Ink): (text: string) => number {
     widths.set(text, width);
     return width;
   };
-}
-
-/**
- * The robot at a point of the drawing, within a finger's width; null: none. At a stack each click chooses the
- * next one.
- */
-export function robotNear(
-  { marks }: Scene,
-  camera: Camera,
-  at: { readonly x: number; readonly y: number },
-): string | null {
-  const placed = marks.map((mark): MarkAt => ({ mark, ...toPixels(camera, mark.place) }));
-  let [nearest, nearestPixels]: [MarkAt | null, number] = [null, 22];
-  for (const each of placed) {
-    const pixels = Math.hypot(each.x - at.x, each.y - at.y);
-    if (pixels <= nearestPixels) [nearest, nearestPixels] = [each, pixels];
-  }
-  if (nearest === null) return null;
-  const { x, y, mark } = nearest;
-  const stack = placed.filter((each) => Math.hypot(each.x - x, each.y - y) < NEAR_PIXELS);
-  const chosen = stack.find((each) => each.mark.isChosen);
-  if (chosen === undefined) return mark.robotId;
-  const ids = stack.map((each) => each.mark.robotId).sort();
-  return ids[(ids.indexOf(chosen.mark.robotId) + 1) % ids.length] ?? null;
-}
-
-/** The point nearest to a place of the drawing, within a finger's width; null: none. */
-export function pointNear(
-  { points }: Scene,
-  camera: Camera,
-  at: { readonly x: number; readonly y: number },
-): FloorPoint | null {
-  let [nearest, nearestPixels]: [FloorPoint | null, number] = [null, 22];
-  for (const point of points) {
-    const { x, y } = toPixels(camera, point);
-    const pixels = Math.hypot(x - at.x, y - at.y);
-    if (pixels <= nearestPixels) [nearest, nearestPixels] = [point, pixels];
-  }
-  return nearest;
 }

@@ -1,14 +1,13 @@
 // The part of the floor's drawing that stands still: grid or drawing, points with their names, and the scale.
 import type { FloorPicture } from "../../northbound/web/api/floor.ts";
 import { iconPaths } from "../icon-paths.ts";
-import { numberText, say } from "../texts/texts.ts";
 import { type Camera, isSame, isWithin, type Size, scaleLength, toPixels, viewOf } from "./camera.ts";
 import type { Label } from "./labels.ts";
+import type { Palette } from "./palette.ts";
 import { pictureTransform } from "./picture.ts";
 import { merged, type PointShape, type Scene } from "./scene.ts";
-import type { Palette } from "./sprites.ts";
 
-export type Ink = CanvasRenderingContext2D;
+export type Ink = OffscreenCanvasRenderingContext2D;
 
 export const font = "12px Inter, system-ui, sans-serif";
 /** The part of a label's box below the line. */
@@ -16,7 +15,7 @@ export const BELOW_LINE = 3;
 
 /** A drawing of the floor, and its position. */
 export interface Picture {
-  readonly image: CanvasImageSource;
+  readonly image: ImageBitmap;
   readonly layout: FloorPicture;
 }
 
@@ -24,17 +23,18 @@ interface Ground {
   readonly points: Scene["points"];
   readonly names: readonly Label[];
   readonly picture: Picture | null;
+  readonly scale: string;
 }
 
 /** The part that stands still while marks move: it is drawn once for each view of the map. */
 export function createGround(ratio: number, colours: Palette) {
-  const canvas = document.createElement("canvas");
+  const canvas = new OffscreenCanvas(1, 1);
   const own = canvas.getContext("2d", { alpha: false });
   let drawn: readonly unknown[] = [];
   return {
-    draw(ink: Ink, { points, names, picture }: Ground, camera: Camera, size: Size): void {
+    draw(ink: Ink, { points, names, picture, scale }: Ground, camera: Camera, size: Size): void {
       if (own === null) return;
-      const wanted = [...viewOf(points, camera, size), names, picture];
+      const wanted = [...viewOf(points, camera, size), names, picture, scale];
       if (!isSame(drawn, wanted)) {
         drawn = wanted;
         canvas.width = Math.round(size.width * ratio);
@@ -54,7 +54,7 @@ export function createGround(ratio: number, colours: Palette) {
         }
         own.fillStyle = colours.pointName;
         for (const { text, left, bottom } of names) own.fillText(text, left, bottom - BELOW_LINE);
-        drawScale(own, colours, camera, size);
+        drawScale(own, colours, scale, camera, size);
       }
       ink.drawImage(canvas, 0, 0, size.width, size.height);
     },
@@ -88,7 +88,7 @@ function drawGrid(ink: Ink, colours: Palette, camera: Camera, { width, height }:
 }
 
 /** A length, and the directions of the axes. */
-function drawScale(ink: Ink, colours: Palette, camera: Camera, { height }: Size): void {
+function drawScale(ink: Ink, colours: Palette, text: string, camera: Camera, { height }: Size): void {
   const length = scaleLength(camera);
   const [left, bottom] = [16, height - 16];
   ink.strokeStyle = colours.pointName;
@@ -99,7 +99,7 @@ function drawScale(ink: Ink, colours: Palette, camera: Camera, { height }: Size)
   ink.lineTo(left + length * camera.pixelsPerUnit, bottom);
   ink.stroke();
   ink.fillText("y", left - 3, bottom - 28);
-  ink.fillText(say("floor.scale", { length: numberText(length, length < 1 ? 1 : 0) }), left + 6, bottom - 6);
+  ink.fillText(text, left + 6, bottom - 6);
 }
 
 /** Of a picture, whose paths are drawn on 24 × 24. */

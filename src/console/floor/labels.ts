@@ -1,5 +1,5 @@
 import type { Size } from "./camera.ts";
-import type { Emphasis, FloorPoint, Mark } from "./scene.ts";
+import { byNeed, type FloorPoint } from "./scene.ts";
 import { type Box, createTaken, type MarkAt, SLACK, type Stack, stacksOf, type Taken } from "./stacks.ts";
 
 /** A point on the drawing. */
@@ -102,8 +102,6 @@ function spotOf(x: number, y: number, right: number, down: number, leader: Spot[
   const isLevel = down === 0 || right !== 0;
   return { x, shareLeft, top: isLevel ? y - LABEL_HEIGHT / 2 : down > 0 ? y : y - LABEL_HEIGHT, leader };
 }
-
-const ranks: Readonly<Record<Emphasis, number>> = { alarm: 1, abnormal: 2, normal: 3 };
 
 /** The last position of each robot's name, so that names do not jump while robots move; or `NOWHERE`. */
 export type Spots = Map<string, number>;
@@ -226,21 +224,4 @@ function namesOf(points: readonly PointAt[], taken: Taken, { widthOf }: LayoutPa
 function byRank({ mark: a }: MarkAt, { mark: b }: MarkAt): number {
   if (a.isChosen !== b.isChosen) return a.isChosen ? -1 : 1;
   return byNeed(a, b);
-}
-
-type Needed = Pick<Mark, "robotId" | "emphasis">;
-
-/** The order of names by need: alarms, then unusual states, each by id. */
-function byNeed(a: Needed, b: Needed): number {
-  const difference = ranks[a.emphasis] - ranks[b.emphasis];
-  if (difference !== 0) return difference;
-  return a.robotId < b.robotId ? -1 : 1;
-}
-
-/**
- * In the order of drawing: alarms are on top. Names are placed in the reverse order, which is then available
- * at once in each frame.
- */
-export function inDrawingOrder<T extends Needed>(robots: readonly T[]): readonly T[] {
-  return [...robots].sort((a, b) => byNeed(b, a));
 }

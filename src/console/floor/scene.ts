@@ -190,6 +190,25 @@ function hereText({ quality }: FloorRobot, time: string): string {
     : say("place.hereDoubted", { time, quality: word(quality) });
 }
 
+const ranks: Readonly<Record<Emphasis, number>> = { alarm: 1, abnormal: 2, normal: 3 };
+
+type Needed = Pick<Mark, "robotId" | "emphasis">;
+
+/** The order of names by need: alarms, then unusual states, each by id. */
+export function byNeed(a: Needed, b: Needed): number {
+  const difference = ranks[a.emphasis] - ranks[b.emphasis];
+  if (difference !== 0) return difference;
+  return a.robotId < b.robotId ? -1 : 1;
+}
+
+/**
+ * In the order of drawing: alarms are on top. Names are placed in the reverse order, which is then available
+ * at once in each frame.
+ */
+export function inDrawingOrder<T extends Needed>(robots: readonly T[]): readonly T[] {
+  return [...robots].sort((a, b) => byNeed(b, a));
+}
+
 /** Why the floor shows no positions; null: it may. */
 export function noticeOf({ mapId, pollMs }: FloorState): string | null {
   if (pollMs === null) return say("floor.noPolling");

@@ -1,48 +1,6 @@
+import type { Ink } from "./ground.ts";
+import type { Palette } from "./palette.ts";
 import type { Emphasis, Mark } from "./scene.ts";
-
-/** The colours of the drawing. Those of states are named as the states. */
-export interface Palette {
-  readonly ground: string;
-  readonly grid: string;
-  readonly point: string;
-  readonly pointName: string;
-  readonly trail: string;
-  readonly text: string;
-  readonly chosen: string;
-  readonly normal: string;
-  readonly abnormal: string;
-  readonly alarm: string;
-}
-
-const tokens: Readonly<Record<keyof Palette, string>> = {
-  ground: "--map-ground",
-  grid: "--map-grid",
-  point: "--map-point",
-  pointName: "--map-point-name",
-  trail: "--map-trail",
-  text: "--text",
-  chosen: "--accent",
-  normal: "--map-mark",
-  abnormal: "--map-abnormal",
-  alarm: "--map-alarm",
-};
-
-/** The colours that the style sheet has now: its tokens differ between light and dark. */
-export function paletteOf(canvas: HTMLElement): Palette {
-  const named = Object.entries(tokens).map(([name, token]) => [name, tokenColour(canvas, token)]);
-  return Object.fromEntries(named) as unknown as Palette;
-}
-
-/** A canvas knows no tokens: the colour that one has now, where the element is. */
-export function tokenColour(element: HTMLElement, token: string): string {
-  const before = element.style.color;
-  element.style.color = `var(${token})`;
-  const { color } = getComputedStyle(element);
-  element.style.color = before;
-  return color;
-}
-
-type PictureInk = OffscreenCanvasRenderingContext2D;
 
 const RADIUS = 8;
 /** From the centre to the tip of a body that has a heading. */
@@ -63,9 +21,9 @@ const badgeFont = "600 10px Inter, system-ui, sans-serif";
 /** Draws marks from pictures. Drawing the paths of a thousand anew takes four times as long. */
 export interface Sprites {
   /** Draws the mark with its centre there. */
-  draw(ink: CanvasRenderingContext2D, mark: Mark, x: number, y: number): void;
+  draw(ink: Ink, mark: Mark, x: number, y: number): void;
   /** Draws how many robots are at a place, with the centre of the badge there. */
-  drawBadge(ink: CanvasRenderingContext2D, emphasis: Emphasis, count: number, x: number, y: number): void;
+  drawBadge(ink: Ink, emphasis: Emphasis, count: number, x: number, y: number): void;
 }
 
 /** @param ratio pixels of the screen for each pixel of the drawing */
@@ -74,7 +32,7 @@ export function createSprites(ratio: number, colours: Palette): Sprites {
   const pixels = Math.ceil(2 * REACH * ratio);
   const side = pixels / ratio;
 
-  function pictureOf(key: string | number, paint: (ink: PictureInk) => void): ImageBitmap {
+  function pictureOf(key: string | number, paint: (ink: Ink) => void): ImageBitmap {
     const known = pictures.get(key);
     if (known !== undefined) return known;
     const canvas = new OffscreenCanvas(pixels, pixels);
@@ -86,25 +44,25 @@ export function createSprites(ratio: number, colours: Palette): Sprites {
     return picture;
   }
 
-  function put(ink: CanvasRenderingContext2D, picture: ImageBitmap, x: number, y: number): void {
+  function put(ink: Ink, picture: ImageBitmap, x: number, y: number): void {
     ink.drawImage(picture, onPixel(x - REACH, ratio), onPixel(y - REACH, ratio), side, side);
   }
 
   return {
     draw(ink, mark, x, y) {
       const heading = headingOf(mark);
-      const paint = (own: PictureInk) => drawPicture(own, colours, mark, heading);
+      const paint = (own: Ink) => drawPicture(own, colours, mark, heading);
       put(ink, pictureOf(lookOf(mark, heading), paint), x, y);
     },
     drawBadge(ink, emphasis, count, x, y) {
       const text = count > 99 ? "99+" : `${count}`;
-      const paint = (own: PictureInk) => drawBadge(own, colours, emphasis, text);
+      const paint = (own: Ink) => drawBadge(own, colours, emphasis, text);
       put(ink, pictureOf(`${emphasis} ${text}`, paint), x, y);
     },
   };
 }
 
-function drawBadge(ink: PictureInk, colours: Palette, emphasis: Emphasis, text: string): void {
+function drawBadge(ink: Ink, colours: Palette, emphasis: Emphasis, text: string): void {
   ink.fillStyle = colours[emphasis];
   ink.beginPath();
   ink.arc(0, 0, BADGE, 0, 2 * Math.PI);
@@ -139,7 +97,7 @@ function lookOf({ family, emphasis, isHollow }: Mark, heading: number | null): n
   return (2 * body + Number(isHollow)) * (HEADINGS + 1) + (heading ?? HEADINGS);
 }
 
-function drawPicture(ink: PictureInk, colours: Palette, mark: Mark, heading: number | null): void {
+function drawPicture(ink: Ink, colours: Palette, mark: Mark, heading: number | null): void {
   const colour = colours[mark.emphasis];
   ink.lineWidth = 1.5;
   ink.lineJoin = "round";
@@ -160,7 +118,7 @@ function drawPicture(ink: PictureInk, colours: Palette, mark: Mark, heading: num
 }
 
 /** A body with its head to the right. */
-type Body = (ink: PictureInk) => void;
+type Body = (ink: Ink) => void;
 
 const bodies: Readonly<Record<Mark["family"], Body>> = {
   // Long, as its conveyors are.
@@ -186,14 +144,14 @@ const bodies: Readonly<Record<Mark["family"], Body>> = {
 };
 
 /** A circle with a tip. */
-function drop(ink: PictureInk): void {
+function drop(ink: Ink): void {
   ink.arc(0, 0, RADIUS, 0.25 * Math.PI, 1.75 * Math.PI);
   ink.lineTo(HEAD, 0);
   ink.closePath();
 }
 
 /** A diamond or a triangle in the body: the shape means the same as the colour. */
-function drawSign(ink: PictureInk, emphasis: Emphasis): void {
+function drawSign(ink: Ink, emphasis: Emphasis): void {
   if (emphasis === "normal") return;
   const corners = emphasis === "alarm" ? 3 : 4;
   ink.beginPath();

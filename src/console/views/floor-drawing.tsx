@@ -1,12 +1,15 @@
 import { select } from "d3-selection";
 import { type D3ZoomEvent, type ZoomBehavior, zoom, zoomIdentity } from "d3-zoom";
-import { useEffect, useRef } from "preact/hooks";
-import { type Camera, isSame, type Size, type Zoom, zoomed } from "../floor/camera.ts";
-import { createPainter, type Painter, pointNear, robotNear } from "../floor/draw.ts";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type Camera, isSame, scaleLength, type Zoom, zoomed } from "../floor/camera.ts";
 import type { Picture } from "../floor/ground.ts";
+import type { Surface } from "../floor/message.ts";
+import { pointNear, robotNear } from "../floor/near.ts";
+import { startPainterWorker } from "../floor/painter-worker.ts";
+import { paletteOf } from "../floor/palette.ts";
 import { fitted } from "../floor/picture.ts";
 import { type FloorState, isAlike, restMs, type Scene, sceneAt } from "../floor/scene.ts";
-import { say } from "../texts/texts.ts";
+import { numberText, say } from "../texts/texts.ts";
 import type { Moment } from "../trust/time-text.ts";
 
 export interface DrawingProps {
@@ -24,15 +27,22 @@ export interface DrawingProps {
 export function FloorDrawing(props: DrawingProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const drawing = useRef<Drawing | null>(null);
+  const [hasFailed, setFailed] = useState(false);
   useEffect(() => {
     if (canvas.current === null) return;
-    const made = createDrawing(canvas.current);
-    drawing.current = made;
-    return () => made.close();
+    const fail = () => setFailed(true);
+    try {
+      const made = createDrawing(canvas.current, fail);
+      drawing.current = made;
+      return () => made.close();
+    } catch {
+      return fail();
+    }
   }, []);
   useEffect(() => drawing.current?.show(props));
   return (
     <div class="drawing">
+      {hasFailed && <p class="warning">{say("floor.notice", { text: say("floor.drawingFailed") })}</p>}
       <canvas ref={canvas} tabIndex={0} role="img" aria-label={say("floor.drawing")} />
       <p class="zoom">
         <button type="button" aria-label={say("floor.zoomIn")} onClick={() => drawing.current?.zoomBy(1.5)}>
@@ -89,31 +99,40 @@ function isOf(base: Base, { mapId, points, layout }: Fitted): boolean {
   return base.layout === layout || JSON.stringify(base.layout) === JSON.stringify(layout);
 }
 
-/** Draws when something looks different than before: while marks move, whenever one is a pixel further. */
-function createDrawing(canvas: HTMLCanvasElement): Drawing {
-  const ink = canvas.getContext("2d", { alpha: false });
+/**
+ * Has the floor drawn when something looks different than before: while marks move, whenever one is a pixel
+ * further.
+ */
+function createDrawing(canvas: HTMLCanvasElement, onFailed: () => void): Drawing {
+  const worker = startPainterWorker(canvas, onFree, onFailed);
   let shown: DrawingProps | null = null;
   let last: Drawn | null = null;
-  let [size, ask, rest]: [Size, number, number] = [{ width: 0, height: 0 }, 0, 0];
-  let painter: Painter | null = null;
+  let [surface, ask, rest]: [Surface, number, number] = [surfaceOf(canvas), 0, 0];
   let transform: Zoom = zoomIdentity;
   let base: Base | null = null;
+  let isDue = false;
 
   function paint(): void {
     ask = 0;
-    if (painter === null || shown === null || size.width === 0) return;
+    if (shown === null || surface.size.width === 0) return;
+    isDue = !worker.isFree;
+    if (isDue) return;
     const now = shown.now();
     const scene = sceneAt(shown.state, now);
     const { mapId } = shown.state;
-    const layout = shown.picture?.layout ?? null;
+    const { picture } = shown;
+    const layout = picture?.layout ?? null;
     // The view is fitted once for each map and drawing: it must not move under the pointer when a robot
     // moves.
     const of = { mapId, points: scene.points.length, layout };
-    base = { ...of, camera: base !== null && isOf(base, of) ? base.camera : fitted(scene, layout, size) };
+    base = {
+      ...of,
+      camera: base !== null && isOf(base, of) ? base.camera : fitted(scene, layout, surface.size),
+    };
     const camera = zoomed(base.camera, transform);
-    const drawn = [painter, shown.picture, camera.pixelsPerUnit, camera.originX, camera.originY];
+    const drawn = [surface, picture, camera.pixelsPerUnit, camera.originX, camera.originY];
     if (last === null || !isSame(last.with, drawn) || !isAlike(last.scene, scene))
-      painter.draw(scene, camera, size, shown.picture);
+      worker.draw(scene, camera, surface, picture, scaleText(camera));
     last = { scene, camera, with: drawn };
     clearTimeout(rest);
     if (scene.isMoving) rest = setTimeout(plan, restMs(shown.state, camera, now) - FRAME_MS);
@@ -123,24 +142,15 @@ function createDrawing(canvas: HTMLCanvasElement): Drawing {
     if (ask === 0) ask = requestAnimationFrame(paint);
   }
 
+  function onFree(): void {
+    if (isDue) plan();
+  }
+
   function fit(): void {
-    const { clientWidth: width, clientHeight: height } = canvas;
-    const ratio = devicePixelRatio;
-    size = { width, height };
-    canvas.width = Math.round(width * ratio);
-    canvas.height = Math.round(height * ratio);
-    ink?.setTransform(ratio, 0, 0, ratio, 0, 0);
-    painter = ink === null ? null : createPainter(ink, ratio);
+    surface = surfaceOf(canvas);
     base = null;
     plan();
   }
-
-  /** Other colours, or letters that have come later than the first picture. */
-  function paintAnew(): void {
-    painter = ink === null ? null : createPainter(ink, devicePixelRatio);
-    plan();
-  }
-  void document.fonts.ready.then(paintAnew);
 
   const behaviour = zoom<HTMLCanvasElement, unknown>()
     .scaleExtent([0.5, 40])
@@ -165,7 +175,7 @@ function createDrawing(canvas: HTMLCanvasElement): Drawing {
     show(props) {
       const isOtherTheme = shown !== null && shown.theme !== props.theme;
       shown = props;
-      if (isOtherTheme) paintAnew();
+      if (isOtherTheme) surface = surfaceOf(canvas);
       plan();
     },
     zoomBy: (factor) => behaviour.scaleBy(selection, factor),
@@ -174,6 +184,7 @@ function createDrawing(canvas: HTMLCanvasElement): Drawing {
       behaviour.transform(selection, zoomIdentity);
     },
     close() {
+      worker.close();
       clearTimeout(rest);
       cancelAnimationFrame(ask);
       resized.disconnect();
@@ -182,6 +193,16 @@ function createDrawing(canvas: HTMLCanvasElement): Drawing {
       canvas.removeEventListener("keydown", onKey);
     },
   };
+}
+
+function surfaceOf(canvas: HTMLCanvasElement): Surface {
+  const { clientWidth: width, clientHeight: height } = canvas;
+  return { size: { width, height }, ratio: devicePixelRatio, colours: paletteOf(canvas) };
+}
+
+function scaleText(camera: Camera): string {
+  const length = scaleLength(camera);
+  return say("floor.scale", { length: numberText(length, length < 1 ? 1 : 0) });
 }
 
 type CanvasSelection = ReturnType<typeof select<HTMLCanvasElement, unknown>>;

@@ -175,21 +175,23 @@ function useFloorSettings(mapId: number | null) {
     // The earlier drawing stays until the new one is there.
     if (picture.peek()?.layout.map_id !== layout?.map_id) picture.value = null;
     if (layout === undefined) return;
-    const image = new Image(layout.width, layout.height);
-    image.onload = () => {
-      picture.value = { image, layout };
-    };
-    image.onerror = () => {
-      picture.value = null;
-      problem.value = say("floor.drawingProblem");
-    };
-    // A browser may show an image of the same address again without asking.
-    const of = encodeURIComponent(configuration.peek());
-    image.src = `/api/v1/maps/${layout.map_id}/drawing?of=${of}`;
-    return () => {
-      image.onload = null;
-      image.onerror = null;
-    };
+    const over = new AbortController();
+    void imageOf(`/api/v1/maps/${layout.map_id}/drawing`, over.signal).then((image) => {
+      if (over.signal.aborted) return;
+      picture.value = image && { image, layout };
+      if (image === null) problem.value = say("floor.drawingProblem");
+    });
+    return () => over.abort();
   });
   return { settings: settings.value, picture: picture.value, problem: problem.value };
+}
+
+/** Null: there is none, or what is there is no image. */
+async function imageOf(address: string, signal: AbortSignal): Promise<ImageBitmap | null> {
+  try {
+    const response = await fetch(address, { signal });
+    return await createImageBitmap(await response.blob());
+  } catch {
+    return null;
+  }
 }

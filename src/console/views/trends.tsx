@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import type { BatteryTrend, LatencyTrend } from "../../northbound/web/api/trend.ts";
 import { get } from "../api.ts";
-import { tokenColour } from "../floor/sprites.ts";
+import { tokenColour } from "../floor/palette.ts";
 import {
   batterySeries,
   latencySeries,

@@ -41,7 +41,7 @@ const plainText = "text/plain; charset=utf-8";
 
 /**
  * Only scripts, styles, fonts and pictures of the gateway itself; nothing inline, and no text becomes markup
- * or script.
+ * or script. The only script that a page starts by its address is the worker that draws the floor.
  */
 const policy = [
   "default-src 'none'",
@@ -54,7 +54,7 @@ const policy = [
   "form-action 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
+  "trusted-types floor-worker",
 ].join("; ");
 
 interface ConsoleFile {
@@ -153,10 +153,14 @@ function etagOf(bytes: Buffer): string {
   return `W/"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
 }
 
-/** The names of assets change with their content; the page names those of its own build. */
+/**
+ * The names of assets change with their content; the page names those of its own build. One of them is a
+ * worker, which has the policy of its own answer.
+ */
 function headersOf(address: string): Readonly<Record<string, string>> {
-  if (address.startsWith("/assets/")) return { "cache-control": "public, max-age=31536000, immutable" };
-  return address.endsWith(".html")
-    ? { "content-security-policy": policy, "cache-control": "no-cache" }
-    : { "cache-control": "no-cache" };
+  const isAsset = address.startsWith("/assets/");
+  return {
+    "cache-control": isAsset ? "public, max-age=31536000, immutable" : "no-cache",
+    ...(isAsset || address.endsWith(".html") ? { "content-security-policy": policy } : {}),
+  };
 }

@@ -4,6 +4,7 @@ import type { MissionView } from "../../../src/models/robot.ts";
 import type { Robot } from "../../../src/northbound/web/api/robot.ts";
 import { dock, flatBattery, lostCommand } from "../busy-fleet.ts";
 import { oneMission, standingRobot } from "../standing-robot.ts";
+import { drawnPixels } from "./drawing.ts";
 import type { FakeGateway } from "./fake-gateway.ts";
 import { describePages } from "./page-harness.ts";
 
@@ -383,9 +384,7 @@ async function pressP2(page: Page): Promise<void> {
 /** The height of the upper point of the map: both are in the picture with the same distance to its edges. */
 async function heightOfP2(page: Page): Promise<number> {
   const found = await page.evaluate<number>(`(() => {
-    const canvas = document.querySelector("canvas");
-    const { width, height } = canvas;
-    const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+    const { width, height, data } = ${drawnPixels};
     for (let y = 0; y < height; y += 1)
       for (let x = Math.round(width / 2); x < width; x += 1) {
         const at = 4 * (y * width + x);

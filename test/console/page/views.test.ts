@@ -4,6 +4,7 @@ import type { Robot } from "../../../src/northbound/web/api/robot.ts";
 import { greyPng } from "../../support/png.ts";
 import { flatBattery } from "../busy-fleet.ts";
 import { oneMission, standingRobot } from "../standing-robot.ts";
+import { drawnPixels } from "./drawing.ts";
 import type { FakeGateway } from "./fake-gateway.ts";
 import { describePages } from "./page-harness.ts";
 
@@ -221,9 +222,8 @@ describePages("the console", (pages) => {
     await page.getByRole("list", { name: "Points" }).getByText("station").waitFor();
     // The middle of the canvas is that of the drawing, where nothing else lies.
     const middle = `(() => {
-      const { width, height } = document.querySelector("canvas");
-      const ink = document.querySelector("canvas").getContext("2d");
-      return ink.getImageData(Math.round(width / 2), Math.round(height / 2), 1, 1).data[0];
+      const { width, height, data } = ${drawnPixels};
+      return data[4 * (Math.round(height / 2) * width + Math.round(width / 2))];
     })()`;
     // Until the map is read, the robot is there alone.
     const isDrawing = (grey: number) => grey > 180 && grey < 200;

@@ -46,7 +46,7 @@ test.each([
   expect(answer.headers["cache-control"]).toBe("no-cache");
   const policy = answer.headers["content-security-policy"];
   expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/);
-  expect(policy).toContain("require-trusted-types-for 'script'; trusted-types 'none'");
+  expect(policy).toContain("require-trusted-types-for 'script'; trusted-types floor-worker");
   expect(policy).not.toMatch(/unsafe|https?:|\*/);
 });
 
@@ -54,6 +54,8 @@ test("serves an asset for good, compressed for those who take it", async () => {
   const plain = await server.inject({ url: "/assets/index-1.js" });
   expect([plain.statusCode, plain.body]).toEqual([200, script]);
   expect(plain.headers["cache-control"]).toContain("immutable");
+  // A worker loads its font by the policy of its own script.
+  expect(plain.headers["content-security-policy"]).toContain("font-src 'self'");
   const zipped = await server.inject({
     url: "/assets/index-1.js",
     headers: { "accept-encoding": "br, gzip" },

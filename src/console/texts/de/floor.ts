@@ -50,6 +50,8 @@ export const floor = {
   "floor.mapProblem": "Die Karte ließ sich nicht lesen: {problem}.",
   "floor.mapTooLarge": "Die Karte ist zu groß, um sie zu zeigen, oder nicht lesbar.",
   "floor.drawingProblem": "Die Zeichnung der Halle ließ sich nicht lesen.",
+  "floor.drawingFailed":
+    "Die Karte lässt sich nicht zeichnen. Laden Sie die Seite neu; die Liste hat alle Roboter.",
   "floor.scale": "x, {length} Karteneinheiten",
   "floor.map": "Karte",
   "floor.maps": "Karten",

@@ -50,6 +50,7 @@ export const floor = {
   "floor.mapProblem": "The map could not be read: {problem}.",
   "floor.mapTooLarge": "The map is too large to be shown, or cannot be read.",
   "floor.drawingProblem": "The drawing of the floor could not be read.",
+  "floor.drawingFailed": "The map cannot be drawn. Load the page again; the list has all robots.",
   "floor.scale": "x, {length} map units",
   "floor.map": "Map",
   "floor.maps": "Maps",
