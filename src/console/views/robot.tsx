@@ -112,7 +112,7 @@ function Queue({ robot, listed }: PartProps) {
     <Table
       caption={caption}
       columns={[
-        "",
+        { name: "", class: "title short" },
         say("robot.mission"),
         say("robot.state"),
         { name: say("robot.goals"), class: "wide" },
@@ -164,7 +164,12 @@ function Chain({ robot, listed }: PartProps) {
         status: word(facts?.status ?? ""),
         note: qualityNote(chain.quality, listed),
       })}
-      columns={["", say("robot.task"), say("robot.point"), say("robot.status")]}
+      columns={[
+        { name: "", class: "title short" },
+        say("robot.task"),
+        say("robot.point"),
+        say("robot.status"),
+      ]}
       rows={tasks.map((task, at) => ({
         key: `${at}`,
         class: at === current ? "current" : "",
@@ -185,7 +190,7 @@ function Conveyors({ robot, listed }: PartProps) {
     <Table
       caption={say("robot.conveyors", { note: qualityNote("good", listed) })}
       columns={[
-        say("robot.conveyor"),
+        { name: say("robot.conveyor"), class: "title short" },
         say("robot.motion"),
         say("robot.load"),
         say("robot.health"),

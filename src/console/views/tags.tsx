@@ -168,8 +168,8 @@ function Folder({ folder: { name, protocol, tags } }: { readonly folder: TagFold
     <Table
       caption={caption}
       columns={[
-        { name: say("tags.address"), class: "title wide" },
-        say("tags.value"),
+        { name: say("tags.address"), class: "title address" },
+        { name: say("tags.value"), class: "value" },
         say("tags.quality"),
         say("tags.sourceTime"),
         { name: say("tags.received"), class: "fixed" },
