@@ -6,6 +6,11 @@ export function isResumed({ mission }: Robot): boolean {
   return mission?.state?.current_mission?.state === "STATE_RUNNING";
 }
 
+/** Whether its mission is known to be paused. */
+export function hasPausedMission({ mission }: Robot): boolean {
+  return mission?.quality === "good" && mission.state?.current_mission?.state === "STATE_PAUSED";
+}
+
 /** Whether a robot stands because something has paused it. */
 export function isPaused(robot: Robot): boolean {
   return robot.idle.reason === "PAUSED" && !isResumed(robot);

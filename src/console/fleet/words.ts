@@ -2,7 +2,7 @@ import type { GoalView, MissionView } from "../../models/robot.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import type { Emphasis } from "../floor/scene.ts";
 import { isEnglish, numberText, say, word } from "../texts/texts.ts";
-import { isResumed } from "./pauses.ts";
+import { hasPausedMission, isResumed } from "./pauses.ts";
 
 /** The state of a robot in few words, and whether somebody should look at it. */
 export interface RobotWord {
@@ -63,7 +63,8 @@ export function whyText(robot: Robot): string {
       return say("why.WAITS_AT_GOAL", { goal: goal === null ? "–" : goalText(goal) });
     }
     case "PAUSED":
-      return say(isResumed(robot) ? "why.resumed" : "why.PAUSED");
+      if (isResumed(robot)) return say("why.resumed");
+      return say(hasPausedMission(robot) ? "why.missionPaused" : "why.PAUSED");
     case "LEASED":
       return say("why.LEASED", { station: robot.lease?.station ?? "–" });
     default:

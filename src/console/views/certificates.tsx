@@ -6,7 +6,7 @@ import type {
   Certificates as Facts,
 } from "../../northbound/web/api/gateway.ts";
 import { put } from "../api.ts";
-import { say } from "../texts/texts.ts";
+import { inWords, say } from "../texts/texts.ts";
 import type { Moment } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
 import { Password, Says, Table, type TableRow, Time, Word } from "./parts.tsx";
@@ -43,7 +43,7 @@ export function Certificates() {
       <Confirmed polled={polled}>
         {facts !== null && (
           <>
-            {facts.why_not !== "" && <p>{say("certificates.whyNot", { reason: facts.why_not })}</p>}
+            {facts.why_not !== "" && <p>{say("certificates.whyNot", { reason: inWords(facts.why_not) })}</p>}
             {facts.count === 0 && <p>{say("certificates.none")}</p>}
             {facts.count > 0 && (
               <Table

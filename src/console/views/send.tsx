@@ -6,7 +6,7 @@ import { getOnce } from "../api.ts";
 import { type FormObject, formOf, prefilled, requestOf, robotNamed } from "../commanding/form.ts";
 import { offersOf } from "../commanding/offers.ts";
 import { robotAddress, sendAddress } from "../route.ts";
-import { inLanguage, say, word } from "../texts/texts.ts";
+import { inLanguage, inWords, say, word } from "../texts/texts.ts";
 import { AskedList } from "./asked-list.tsx";
 import { usePage } from "./context.ts";
 import { Link, Says } from "./parts.tsx";
@@ -30,7 +30,12 @@ export function Send({ operation: wanted, robotId }: SendProps) {
   return (
     <>
       <h1>{say("send.title")}</h1>
-      <Refusals rights={own} problem={problem.value === "" ? unread : problem.value} robotId={robotId} />
+      <Refusals
+        // The catalogue of operations is read apart, and may come later.
+        rights={operations.length === 0 ? null : own}
+        problem={problem.value === "" ? unread : problem.value}
+        robotId={robotId}
+      />
       {robotId !== null && (
         <p>
           <Says of="send.to" robot={<Link to={robotAddress(robotId)}>{robotId}</Link>} />
@@ -124,7 +129,7 @@ function OperationForm(props: { readonly operation: Operation; readonly robotId:
         {say("send.begin")}{" "}
         {operation.examples.map(({ title, request }) => (
           <button type="button" key={title} onClick={() => set(fill(request))}>
-            {title}
+            {inWords(title)}
           </button>
         ))}
       </div>

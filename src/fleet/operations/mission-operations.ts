@@ -32,7 +32,7 @@ export const missionOperations: readonly OperationRow[] = [
   operation(method.createMission, {
     role: "operator",
     summary: "Gives a mission to a robot that has none running.",
-    german: { name: "Mission beginnen", summary: "Gibt einem Roboter, der keine Mission fährt, eine." },
+    german: { name: "Mission beginnen", summary: "Gibt einem Roboter eine Mission, wenn keine läuft." },
     required: ["robot_id", "mission"],
     examples: {
       "go to a destination": { ...byRobot, mission: navigateTo("Station A") },

@@ -33,7 +33,7 @@ const LONGEST_PASSWORD = 256;
 const BODY_BYTES = LONGEST_PASSWORD * 6 + 128;
 const ON_THE_MACHINE = "use fleetgate certs on the gateway's machine";
 const NO_OPCUA = "the gateway has no OPC UA server";
-const NO_USERS = `nobody logs in here, so no password shows who decides: ${ON_THE_MACHINE}`;
+const NO_USERS = `nobody logs in here, so no password shows who decides; ${ON_THE_MACHINE}`;
 const NO_PASSWORD = `a token has no password: log in as a user, or ${ON_THE_MACHINE}`;
 const NO_ENGINEER = "only engineers for all robots decide whom OPC UA trusts";
 

@@ -59,7 +59,7 @@ describePages("the log of commands", (pages) => {
       /▲ unknown.*opcua:plc1.*the connection was lost; the robot may have acted, or may act later\. Look at it[^;]*; no mission of it was seen/,
     );
     expect(await row.locator("time").count()).toBe(3);
-    await page.getByText(/^Times are those of \S+\.$/).waitFor();
+    await page.getByText(/^All times are in \S+\.$/).waitFor();
     const when = row.locator("time").first();
     expect(await when.textContent()).toMatch(/ ago$/);
     expect(await when.getAttribute("title")).toMatch(/ 20\d\d, \d\d:\d\d:\d\d, .* UTC\)$/);

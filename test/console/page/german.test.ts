@@ -89,7 +89,7 @@ describePages("the page in German", (pages) => {
   it("is that of a browser that wishes it", async () => {
     const { page } = await open("/?robot=cart-2");
     const chosen = page.getByRole("region", { name: "Gewählter Roboter: cart-2" });
-    await chosen.getByText(/^Steht seit \d\d:\d\d:\d\d: der Roboter hat keine Mission\.$/).waitFor();
+    await chosen.getByText(/^Steht seit \d\d:\d\d:\d\d: der Roboter hat keine laufende Mission\.$/).waitFor();
     await chosen.getByText("81 %, entlädt").waitFor();
     await chosen.getByText("bei Station A, x 0,0, y 0,0, Karte Hall 1 (gut)").waitFor();
     await chosen.getByRole("button", { name: "cart-2 pausieren" }).waitFor();
@@ -139,7 +139,7 @@ describePages("the page in German", (pages) => {
 
   it("says what an operation does", async () => {
     const { page } = await open("/send?operation=CreateMission&robot=cart-2");
-    await page.getByText("Gibt einem Roboter, der keine Mission fährt, eine.", { exact: true }).waitFor();
+    await page.getByText("Gibt einem Roboter eine Mission, wenn keine läuft.", { exact: true }).waitFor();
   });
 
   it("does not ask for a resume of a mission that was just resumed", async () => {

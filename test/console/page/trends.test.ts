@@ -55,7 +55,7 @@ describePages("trends", (pages) => {
       ];
     };
     const { page } = await open("/commands", prepare, { before });
-    const summary = page.getByText("Duration over hours");
+    const summary = page.getByText("Duration over time");
     await summary.waitFor();
     expect(scripts.filter((path) => /trends|command-latency/.test(path))).toEqual([]);
     await summary.focus();

@@ -13,7 +13,7 @@ export const lists = {
   "log.says": "Besagt",
   "log.operation": "Operation",
   "log.any": "alle",
-  "log.hours": "Dauer über Stunden",
+  "log.hours": "Dauer im Zeitverlauf",
   "log.caption": "Befehle, die neuesten zuerst",
   "log.unread": "Das Protokoll ließ sich nicht lesen: {problem}.",
   "log.download": "Als JSON-Zeilen herunterladen",
@@ -34,7 +34,7 @@ export const lists = {
   "command.stages": "Stufen",
   "command.stage": "Stufe",
   "command.time": "Zeit",
-  "command.ago": "Alter",
+  "command.ago": "Wann",
   "command.asked": "Was verlangt wurde",
   "command.requestId": "Kennung der Anfrage",
   "command.noId": "keine",
@@ -55,7 +55,7 @@ export const lists = {
   "act.takenBack": "zurückgenommen",
   "alarms.none": "Kein Alarm steht an.",
   "alarms.noneText":
-    "Was jemanden braucht, steht dann hier, mit der üblichen Ursache und dem, was zu tun ist.",
+    "Was Aufmerksamkeit braucht, steht dann hier, mit der üblichen Ursache und dem, was zu tun ist.",
   "alarms.many": "{all} Alarme stehen an oder sind unquittiert. Die {listed} dringendsten sind aufgeführt.",
   "alarms.summary": "{counts}.",
   "alarms.counts": "{open} unquittiert, {seen} quittiert, {returned} davon vorbei",
@@ -89,7 +89,7 @@ export const lists = {
     "die Liste sagt in Ihrem Namen, dass sich jemand kümmert. Die mit unbekanntem Ausgang sind damit weg",
   "alarms.acknowledgeLast": "Quittieren: {alarm}, {robot}",
   "alarms.lastEffect":
-    "der Alarm ist weg, und sagt in Ihrem Namen, dass jemand nachgesehen hat. Nichts sonst zeigt, dass der Roboter vielleicht gehandelt hat oder noch handelt",
+    "der Alarm geht weg, und das Protokoll sagt in Ihrem Namen, dass jemand nachgesehen hat. Nichts sonst zeigt, dass der Roboter vielleicht gehandelt hat oder noch handelt",
   "alarms.mayBeDone": "nicht bekannt, ob quittiert: {problem}",
   "alarms.failed": "nicht quittiert: {problem}",
   "alarms.gateway": "das Gateway",
@@ -104,7 +104,7 @@ export const lists = {
   "meaning.accepted": "aufgezeichnet, noch nicht gesendet",
   "meaning.sent": "unterwegs; nicht endgültig",
   "meaning.refused": "es wurde nicht getan, und der Code nennt den Grund",
-  "meaning.expired": "es wurde nie gesendet und wird es nicht",
+  "meaning.expired": "es wurde nie gesendet und wird nicht mehr gesendet",
   "meaning.unknown":
     "der Roboter hat vielleicht gehandelt, oder er tut es später. Sehen Sie nach ihm, bevor noch einmal gesendet wird",
   "meaning.probably_succeeded":

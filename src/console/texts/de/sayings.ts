@@ -21,6 +21,31 @@ export const sayings: Readonly<Record<string, string>> = {
     "ist wieder erreichbar und wird benutzt, wenn das {count} s gedauert hat",
   "its connection is gone: it is closed unless the client comes back":
     "ihre Verbindung ist weg: sie wird geschlossen, wenn der Client nicht wiederkommt",
+  "nobody logs in here, so no password shows who decides":
+    "hier meldet sich niemand an, also zeigt kein Passwort, wer entscheidet",
+  "use fleetgate certs on the gateway's machine": "nehmen Sie fleetgate certs auf dem Gerät des Gateways",
+  "the gateway has no OPC UA server": "das Gateway hat keinen OPC-UA-Server",
+  "only engineers for all robots decide whom OPC UA trusts":
+    "nur Techniker aller Roboter entscheiden, wem OPC UA vertraut",
+  // Examples of requests.
+  "go to a destination": "zu einem Ziel fahren",
+  "go to a destination afterwards": "danach zu einem Ziel fahren",
+  "traverse destinations (cart)": "über Ziele fahren (Wagen)",
+  "from the second task on": "von der zweiten Aufgabe an",
+  "tasks for any robot": "Aufgaben für irgendeinen Roboter",
+  "missions of two robots": "Missionen zweier Roboter",
+  "tasks for robot {number}": "Aufgaben für Roboter {number}",
+  read: "lesen",
+  charge: "laden",
+  skip: "überspringen",
+  confirm: "bestätigen",
+  cancel: "abbrechen",
+  pause: "pausieren",
+  "go on": "weiterfahren",
+  remove: "entfernen",
+  stop: "anhalten",
+  "roll clockwise": "im Uhrzeigersinn drehen",
+  "roll counter-clockwise": "gegen den Uhrzeigersinn drehen",
   // Figures of queues.
   "changes queued": "wartende Änderungen",
   "changes skipped": "übersprungene Änderungen",

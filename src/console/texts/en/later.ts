@@ -161,12 +161,12 @@ export const later = {
     "The command: after ten seconds its outcome is what the gateway has seen, or unknown.",
   "fault.flat_battery": "Flat battery",
   "fault.flat_batteryDoes":
-    "The robot has no charge left, and stands. At the end it has its charge of before.",
+    "The robot has no charge left, and stands. After the fault it has the same charge as before.",
   "fault.flat_batteryLook": "The robot's battery, its missions, and the alarms.",
-  "trend.battery": "Battery over hours",
+  "trend.battery": "Battery over time",
   "trend.charge": "Charge",
   "trend.percent": "{value} %",
-  "trend.latency": "Duration of commands over hours",
+  "trend.latency": "Duration of commands over time",
   "trend.latencyText":
     "From acceptance to outcome, of commands of all protocols that were sent, in steps of five minutes. A command with the outcome unknown has no duration.",
   "trend.counts": "{known} commands with a known outcome, {unknown} with the outcome unknown.",

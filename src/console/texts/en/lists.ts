@@ -13,7 +13,7 @@ export const lists = {
   "log.says": "Says",
   "log.operation": "Operation",
   "log.any": "any",
-  "log.hours": "Duration over hours",
+  "log.hours": "Duration over time",
   "log.caption": "Commands, the newest first",
   "log.unread": "The log could not be read: {problem}.",
   "log.download": "Download as JSON lines",
@@ -52,8 +52,8 @@ export const lists = {
   "act.inService": "in service",
   "act.given": "given",
   "act.takenBack": "taken back",
-  "alarms.none": "No alarm stands.",
-  "alarms.noneText": "What needs somebody will be listed here, with its usual cause and what to do.",
+  "alarms.none": "There is no alarm.",
+  "alarms.noneText": "What needs attention will be listed here, with its usual cause and what to do.",
   "alarms.many":
     "{all} alarms are active, or nobody has acknowledged them. The {listed} most urgent are listed.",
   "alarms.summary": "{counts}.",
@@ -88,7 +88,7 @@ export const lists = {
     "the list says in your name that somebody looks after them. Those of an unknown outcome are gone from it then",
   "alarms.acknowledgeLast": "Acknowledge {alarm} of {robot}",
   "alarms.lastEffect":
-    "the alarm is gone, and says in your name that somebody has looked. Nothing else shows that the robot may have acted, or may still act",
+    "the alarm goes, and the log says in your name that somebody has looked. Nothing else shows that the robot may have acted, or may still act",
   "alarms.mayBeDone": "not known whether it is acknowledged: {problem}",
   "alarms.failed": "not acknowledged: {problem}",
   "alarms.gateway": "the gateway",

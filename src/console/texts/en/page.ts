@@ -69,7 +69,7 @@ export const page = {
   "age.ago": "{age} ago",
   "time.utc": "{time} (UTC)",
   "time.zoned": "{time}, {zone} ({utc} UTC)",
-  "time.zone": "Times are those of {zone}.",
+  "time.zone": "All times are in {zone}.",
   language: "DE",
   "language.code": "de",
   "language.label": "Diese Seite auf Deutsch",
