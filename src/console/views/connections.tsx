@@ -138,10 +138,12 @@ function Peers({ connections }: { readonly connections: readonly Connection[] })
           cells: [
             say(`peer.${peer.kind}`),
             <span class="id">{peer.kind === "broker" ? inWords(peer.name) : peer.name}</span>,
-            <span class="id one-line" title={peer.client ?? undefined}>
-              {peer.client}
-            </span>,
-            <span class="number">{peer.address}</span>,
+            peer.client && (
+              <span class="id one-line" title={peer.client}>
+                {peer.client}
+              </span>
+            ),
+            peer.address && <span class="number">{peer.address}</span>,
             <Word word={word(peer.state)} emphasis={peerEmphasis[peer.state]} />,
             <Ago iso={peer.since} />,
             inWords(peer.detail),
