@@ -239,6 +239,8 @@ const clientCertificates = new OPCUACertificateManager({
   rootFolder: join(pkiDir, "client"),
   automaticallyAcceptUnknownCertificate: true,
 });
+// Of two clients that connect at once, node-opcua lets the second go on before the first has made their key.
+await clientCertificates.initialize();
 
 interface ClientIdentity {
   readonly certificateFile: string;
