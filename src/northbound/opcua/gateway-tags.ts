@@ -1,4 +1,4 @@
-import { StatusCodes } from "node-opcua";
+import { StatusCodes, type UAObject } from "node-opcua";
 import type { ClusterView } from "../../contracts/cluster.ts";
 import type { Alarm } from "../../domain/alarm.ts";
 import type { HoldState } from "../../domain/hold.ts";
@@ -6,7 +6,6 @@ import { type AlarmTagParts, addAlarmTags } from "./alarm-tags.ts";
 import { addHoldTags, type HoldTagParts } from "./hold-tags.ts";
 import { clusterGatewayType, clusterTags, gatewayTags, gatewayType } from "./model/gateway.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
-import type { Notifier } from "./node-opcua/raise-event.ts";
 import { timesAt } from "./node-opcua/tag.ts";
 
 /** The gateway's own values, read when they are shown. */
@@ -31,7 +30,7 @@ interface GatewayFigures {
 /** The `Gateway` folder. */
 export interface GatewayTags {
   /** For events of the gateway. */
-  readonly notifier: Notifier;
+  readonly notifier: UAObject;
   /** Increments the heartbeat and shows the present values; called once a second. */
   tick(nowMs: number, figures: GatewayFigures): void;
   /** Shows the state of the link at once: called before robots' qualities, which follow it. */
@@ -68,7 +67,7 @@ export function addGatewayTags(
   let shownLink: boolean | null = null;
 
   return {
-    notifier: { node: folder.node, above: null },
+    notifier: folder.node,
     showCluster,
     showHold: hold.show,
     showAlarms: alarms.show,

@@ -3,7 +3,6 @@ import type { RobotId } from "../../domain/robot.ts";
 import type { RobotCounts } from "./fleet-space.ts";
 import { robotsTags, robotsType } from "./model/robot.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
-import type { Notifier } from "./node-opcua/raise-event.ts";
 
 /** How many robots one event names. */
 const MOST_TOLD = 100;
@@ -15,7 +14,7 @@ export interface RobotsFolder {
   /** The folder of a robot that was listed. */
   find(name: string): Folder;
   /** The folder of a robot, for events of it; undefined: it is not listed. */
-  notifier(robotId: RobotId): Notifier | undefined;
+  notifier(robotId: RobotId): UAObject | undefined;
   /** Shows how many robots are listed, and how many lack nodes. */
   show(counts: Pick<RobotCounts, "listed" | "missing">): void;
 }
@@ -49,10 +48,7 @@ export function addRobotsFolder(builder: NodeBuilder, run: string): RobotsFolder
       folders.delete(name);
       return folder;
     },
-    notifier(robotId) {
-      const node = nodes.get(robotId);
-      return node && { node, above: robots.node };
-    },
+    notifier: (robotId) => nodes.get(robotId),
     show({ listed, missing }) {
       const news = added;
       added = [];

@@ -1,3 +1,4 @@
+import type { UAObject } from "node-opcua";
 import type { Acts } from "../../contracts/acts.ts";
 import type { ReloadRefusal } from "../../contracts/reload.ts";
 import type { Permits, Stations, VisibleStations } from "../../contracts/stations.ts";
@@ -10,7 +11,6 @@ import type { FindRobot } from "./commands/station-order.ts";
 import { addStationSlot } from "./commands/station-slot.ts";
 import { stationsType } from "./model/station.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
-import type { Notifier } from "./node-opcua/raise-event.ts";
 import type { AddWritableTag } from "./node-opcua/write-requests.ts";
 import type { StationNode } from "./options.ts";
 import { nodeName } from "./robot-register.ts";
@@ -36,7 +36,7 @@ export interface StationFolder {
   show(station: string, shown: VisibleStation): void;
   showAlarms(station: string, alarms: readonly Alarm[]): void;
   /** A station, for events of it; undefined: it has no nodes. */
-  notifier(station: string): Notifier | undefined;
+  notifier(station: string): UAObject | undefined;
   /** Updates what changes with time. Call it about once a second. */
   tick(): void;
 }
@@ -119,10 +119,7 @@ export function addStationFolder(
     },
     show: (station, state) => made.get(station)?.tags.show(state),
     showAlarms: (station, alarms) => made.get(station)?.alarms.show(alarms),
-    notifier(station) {
-      const node = isShown(station) ? made.get(station)?.folder.node : undefined;
-      return node && { node, above: root?.node ?? null };
-    },
+    notifier: (station) => (isShown(station) ? made.get(station)?.folder.node : undefined),
     tick() {
       for (const { slot, permit } of shown()) {
         slot.showLease();

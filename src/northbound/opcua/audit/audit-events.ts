@@ -15,14 +15,9 @@ import {
 import { clip } from "../../../domain/foreign-text.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { severities } from "../events/event-texts.ts";
-import {
-  ComputedEvent,
-  type EventValues,
-  eventValues,
-  sendEvent,
-  variant,
-} from "../node-opcua/computed-event.ts";
+import { ComputedEvent, type EventValues, eventValues, variant } from "../node-opcua/computed-event.ts";
 import { limitAuditEvents } from "../node-opcua/event-delivery.ts";
+import { sendEvent } from "../node-opcua/raise-event.ts";
 import { userOf } from "../node-opcua/session-bounds.ts";
 import type { OpcUaOptions } from "../options.ts";
 import { accountOf } from "../security.ts";

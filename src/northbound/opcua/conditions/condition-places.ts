@@ -1,4 +1,4 @@
-import { type AddressSpace, coerceNodeId, type NodeId, type UAObject } from "node-opcua";
+import { type AddressSpace, NodeId, NodeIdType, type UAObject } from "node-opcua";
 import type { ActiveAlarms } from "../../../contracts/alarms.ts";
 import { type AlarmSource, isAlarmCode } from "../../../domain/alarm.ts";
 import type { RobotId } from "../../../domain/robot.ts";
@@ -33,7 +33,7 @@ export function createConditionPlaces(
   nameOf: (robotId: RobotId) => string | undefined,
   { shown }: ActiveAlarms,
 ): ConditionPlaces {
-  const idOf = (path: string) => coerceNodeId(`ns=${FLEET_NAMESPACE_INDEX};s=${path}`);
+  const idOf = (path: string) => new NodeId(NodeIdType.STRING, path, FLEET_NAMESPACE_INDEX);
   const objectAt = (path: string) => addressSpace.findNode(idOf(path)) as UAObject | null;
 
   function pathOf(source: AlarmSource): string {

@@ -1,6 +1,5 @@
 import {
   AttributeIds,
-  BrowseDirection,
   type CallMethodResultOptions,
   type ISessionContext,
   MonitoringMode,
@@ -8,7 +7,6 @@ import {
   type StatusCode,
   StatusCodes,
   type Subscription,
-  sameNodeId,
   type UAObject,
   type Variant,
 } from "node-opcua";
@@ -16,6 +14,7 @@ import type { Clock } from "../../../platform/clock.ts";
 import { describeError } from "../../../platform/error-text.ts";
 import type { Log } from "../../../platform/log.ts";
 import { deliverTo, type EventItem, notifyItem } from "../node-opcua/event-delivery.ts";
+import { notifiersOf } from "../node-opcua/raise-event.ts";
 import type { TimeSlices } from "../node-opcua/time-slices.ts";
 import type { ConditionEvents } from "./condition-events.ts";
 
@@ -57,7 +56,8 @@ export function answerRefresh(
         // Its alarm may have ended meanwhile, or the item.
         const found = events.eventOf(key);
         if (found === null) break;
-        if (isMonitored(item) && isEventOf(item.node, found.source)) deliverTo(item, found.event);
+        const isAbove = item.node !== null && notifiersOf(found.source).includes(item.node);
+        if (isMonitored(item) && isAbove) deliverTo(item, found.event);
       }
     }
     for (const item of items) {
@@ -125,16 +125,4 @@ function createWait(clock: Clock): (item: Item) => Promise<void> {
 /** Whether the client has to fetch something before the item can take more. */
 function isFull({ node, monitoringMode, queue, queueSize }: Item): boolean {
   return node !== null && monitoringMode === MonitoringMode.Reporting && queue.length >= queueSize;
-}
-
-/** Whether the subscribers of `node` get the events of `source`. */
-function isEventOf(node: UAObject | null, source: UAObject): boolean {
-  if (node === null) return false;
-  if (sameNodeId(node.nodeId, source.nodeId)) return true;
-  const { server } = node.addressSpace.rootFolder.objects;
-  if (sameNodeId(node.nodeId, server.nodeId)) return true;
-  const above = ["HasNotifier", "HasEventSource"].flatMap((reference) =>
-    source.findReferencesExAsObject(reference, BrowseDirection.Inverse),
-  );
-  return above.some((each) => isEventOf(node, each as UAObject));
 }

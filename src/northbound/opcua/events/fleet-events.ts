@@ -1,4 +1,4 @@
-import { type AddressSpace, DataType, type UAEventType, Variant } from "node-opcua";
+import { type AddressSpace, DataType, type UAEventType, type UAObject, Variant } from "node-opcua";
 import type { FleetEvent } from "../../../domain/event.ts";
 import type { VisibleStation } from "../../../domain/station-visits.ts";
 import { eventJson } from "../../../models/event.ts";
@@ -14,13 +14,7 @@ import {
 } from "../model/events.ts";
 import { lineage, type ObjectModel, type TagModel } from "../model/member.ts";
 import { variant } from "../node-opcua/computed-event.ts";
-import {
-  type EventFacts,
-  type EventFields,
-  isSubscribed,
-  type Notifier,
-  raiseEvent,
-} from "../node-opcua/raise-event.ts";
+import { type EventFacts, type EventFields, isSubscribed, raiseEvent } from "../node-opcua/raise-event.ts";
 import type { RobotsFolder } from "../robots-folder.ts";
 import type { StationFolder } from "../station-folder.ts";
 import { commandText, missionText, severities } from "./event-texts.ts";
@@ -50,9 +44,9 @@ export function createFleetEvents(
   const stations = new Map<string, VisibleStation>();
   let visitCount = 0;
 
-  function raise(source: Notifier, type: ObjectModel, facts: EventFacts, json: EventJson): void {
+  function raise(source: UAObject, type: ObjectModel, facts: EventFacts, json: EventJson): void {
     const node = nodes.get(type);
-    if (node !== undefined) raiseEvent(source.node, node, facts, eventFields(type, json));
+    if (node !== undefined) raiseEvent(source, node, facts, eventFields(type, json));
   }
 
   return {

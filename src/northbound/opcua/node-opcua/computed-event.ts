@@ -13,12 +13,9 @@ import {
   type QualifiedName,
   type SimpleAttributeOperand,
   type UAEventType,
-  type UAObject,
   Variant,
 } from "node-opcua";
-import { cached, lower } from "./lower.ts";
-
-type Notifier = UAObject & { _bubble_up_event(event: unknown): void };
+import { cached } from "./lower.ts";
 
 /** The values of an event, by the path of their names: `EnabledState.Id`, `2:Cause`. */
 export interface EventValues {
@@ -159,11 +156,6 @@ class WhereContext implements FilterContext {
     const base = this.#type.addressSpace.findNode(baseType);
     return base?.nodeClass === NodeClass.ObjectType && this.#type.isSubtypeOf(base as UAEventType);
   }
-}
-
-/** Sends an event to the subscribers of the object, and of the notifiers above it. */
-export function sendEvent(source: UAObject, event: ComputedEvent): void {
-  lower<Notifier>(source, "_bubble_up_event")._bubble_up_event(event);
 }
 
 function fieldPath(names: readonly QualifiedName[] | null): string {

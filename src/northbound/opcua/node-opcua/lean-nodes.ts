@@ -20,6 +20,7 @@ import {
 } from "node-opcua";
 import type { TagKind } from "../model/properties.ts";
 import { cached, lower, recordOf, standardId } from "./lower.ts";
+import { noteNotifier } from "./raise-event.ts";
 import { createSharedReferences, type Relation } from "./shared-references.ts";
 
 /** The parent of a node. */
@@ -203,6 +204,7 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
     addNotifier(above, object) {
       object.setEventNotifier(EventNotifierFlags.SubscribeToEvents);
       references.link(above, object, relations.notifier);
+      noteNotifier(above, object);
     },
     retype: references.retype,
     detach(parent, object) {

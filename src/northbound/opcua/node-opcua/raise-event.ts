@@ -1,11 +1,23 @@
 import type { UAEventType, UAObject, Variant } from "node-opcua";
-import { ComputedEvent, eventValues, sendEvent } from "./computed-event.ts";
+import { ComputedEvent, eventValues } from "./computed-event.ts";
 
-/** An object at which clients subscribe to events. */
-export interface Notifier {
-  readonly node: UAObject;
-  /** The folder of all such objects; null: it stands directly under the Server object. */
-  readonly above: UAObject | null;
+/** node-opcua's own items listen to events of either kind. */
+type Notifier = UAObject & { emit(name: "event", event: ComputedEvent): boolean };
+
+/** The objects whose subscribers get the events of an object: the Server first, the object last. */
+const notifiers = new WeakMap<UAObject, readonly UAObject[]>();
+
+/** The events of an object are from now on those of `above`, too, which has been added before. */
+export function noteNotifier(above: UAObject, object: UAObject): void {
+  notifiers.set(object, [...notifiersOf(above), object]);
+}
+
+/**
+ * The objects whose subscribers get the events of this one. node-opcua 2.182 would follow the references
+ * upwards for each event, which costs more than the event itself.
+ */
+export function notifiersOf(source: UAObject): readonly UAObject[] {
+  return notifiers.get(source) ?? [source];
 }
 
 /** What BaseEventType wants to know of an event (OPC UA part 5, 6.4.2). */
@@ -23,9 +35,13 @@ export interface EventFacts {
 export type EventFields = Readonly<Record<string, Variant>>;
 
 /** Whether anybody subscribes to the events of the object. An event costs more than the question. */
-export function isSubscribed({ node, above }: Notifier): boolean {
-  if (node.listenerCount("event") > 0 || (above?.listenerCount("event") ?? 0) > 0) return true;
-  return node.addressSpace.rootFolder.objects.server.listenerCount("event") > 0;
+export function isSubscribed(source: UAObject): boolean {
+  return notifiersOf(source).some((notifier) => notifier.listenerCount("event") > 0);
+}
+
+/** Sends an event to the subscribers of the object, and of the notifiers above it. */
+export function sendEvent(source: UAObject, event: ComputedEvent): void {
+  for (const notifier of notifiersOf(source) as readonly Notifier[]) notifier.emit("event", event);
 }
 
 /** Raises an event of an object. */
