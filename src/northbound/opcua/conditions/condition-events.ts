@@ -8,7 +8,7 @@ import { sendEvent } from "../node-opcua/raise-event.ts";
 import { conditionFields } from "./condition-fields.ts";
 import type { ConditionPlaces } from "./condition-places.ts";
 import type { ConditionRegistry } from "./condition-registry.ts";
-import type { ConditionState } from "./condition-state.ts";
+import { type ConditionState, conditionKey } from "./condition-state.ts";
 
 /** An event, and the object whose event it is. */
 export interface SourcedEvent {
@@ -28,13 +28,21 @@ export interface ConditionEvents {
   eventOf(key: string): SourcedEvent | null;
 }
 
+/** A list of alarms may change them all at once: so many conditions of a list are raised in one turn. */
+export const MOST_RAISED_A_TURN = 50;
+
+/** @param isOpen whether the address space is still there */
 export function createConditionEvents(
   addressSpace: AddressSpace,
   registry: ConditionRegistry,
   places: Pick<ConditionPlaces, "of">,
   facts: AlarmFacts,
+  isOpen: () => boolean,
 ): ConditionEvents {
   const types = new Map<ConditionKind, UAEventType>();
+  /** The newest state of each condition that a list has changed and that is not raised yet. */
+  const waiting = new Map<string, ConditionState>();
+  let isScheduled = false;
 
   function typeOf(name: string): UAEventType {
     const kind = conditionKind(name);
@@ -54,13 +62,27 @@ export function createConditionEvents(
 
   function raise(state: ConditionState | null): void {
     if (state === null) return;
+    waiting.delete(conditionKey(state.alarm));
     const { source, event } = eventOf(state);
     sendEvent(source, event);
   }
 
+  function raiseSome(): void {
+    for (const state of [...waiting.values()].slice(0, MOST_RAISED_A_TURN)) raise(state);
+    if (waiting.size === 0 || isScheduled) return;
+    isScheduled = true;
+    setImmediate(() => {
+      isScheduled = false;
+      if (isOpen()) raiseSome();
+    });
+  }
+
   return {
     note: (alarm) => raise(registry.note(alarm)),
-    follow: (alarms) => registry.follow(alarms).forEach(raise),
+    follow(alarms) {
+      for (const state of registry.follow(alarms)) waiting.set(conditionKey(state.alarm), state);
+      raiseSome();
+    },
     retained: registry.retained,
     eventOf(key) {
       const state = registry.find(key);

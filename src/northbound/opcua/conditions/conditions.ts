@@ -38,7 +38,8 @@ export function openConditions(
 ): Conditions {
   const registry = createConditionRegistry(alarms.shown(ofGateway).alarms, acknowledged);
   const places = createConditionPlaces(addressSpace, nameOf, alarms);
-  const events = createConditionEvents(addressSpace, registry, places, facts);
+  const isOpen = () => server.engine.addressSpace !== null;
+  const events = createConditionEvents(addressSpace, registry, places, facts, isOpen);
   answerRefresh(server, events, slices, clock, log);
   return {
     note: events.note,
