@@ -150,7 +150,7 @@ export function createPoll(parts: PollParts): {
   let failures = 0;
   let problem: string | null = null;
 
-  async function turn(): Promise<number> {
+  async function turn(signal: AbortSignal): Promise<number> {
     turns += 1;
     const startedAtMs = clock.monotonicMs();
     try {
@@ -158,6 +158,8 @@ export function createPoll(parts: PollParts): {
       if (problem !== null) log.info({ poll: parts.name }, "a poll succeeds again");
       problem = null;
     } catch (error) {
+      // The gateway stops: that is no failure.
+      if (signal.aborted) return 0;
       failures += 1;
       // The parser's error quotes the text.
       const message = errorText(error);
@@ -179,7 +181,7 @@ export function createPoll(parts: PollParts): {
     state: () => ({ turns, failures, problem }),
     async run(signal) {
       while (!signal.aborted) {
-        const delayMs = await turn();
+        const delayMs = await turn(signal);
         await sleep(clock, delayMs, signal);
       }
     },

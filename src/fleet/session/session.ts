@@ -93,6 +93,8 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
     }
     const ending = await exchangeToken(options, parts.http, clock, plan.deadlineMs(), signal);
     if (ending.kind === "unreached") budget.refund();
+    // The gateway stops: that is no failure.
+    if (signal.aborted && ending.kind !== "token") return 0;
     return settle(ending, beganAtMs);
   }
 

@@ -394,3 +394,14 @@ test("a disk that hangs keeps nobody from a token", async () => {
   expect(askedAtMs).toHaveLength(1);
   while (session.token() === null) await pass(10, 10);
 });
+
+test("a request that a stop cuts off is no failure", async () => {
+  answer = "hung";
+  const session = start();
+  await pass(100, 10);
+  stopping.abort();
+  await pass(100, 10);
+  expect(askedAtMs).toHaveLength(1);
+  expect(lines).toEqual([]);
+  expect(session.state()).toMatchObject({ failures: 0 });
+});
