@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { defaultFleetTimes, type FleetOptions } from "../../../src/fleet/options
 import { createExchangeHistory, type ExchangeHistory } from "../../../src/fleet/session/exchange-history.ts";
 import { createSession, type Session } from "../../../src/fleet/session/session.ts";
 import { sleep } from "../../../src/platform/clock.ts";
-import { createLog, silentLog } from "../../../src/platform/log.ts";
+import { createLog } from "../../../src/platform/log.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 
 const LIFE_MS = 3_600_000;
@@ -374,17 +374,6 @@ test("a daemon that is started again and again keeps the rate, also with a clock
   const session = start(true);
   await diskRests();
   expect(session.state().problem).toMatch(/answers 503|no more token requests are allowed/);
-});
-
-test("what is kept of token requests may be damaged, or not be kept at all", async () => {
-  for (const text of ["", "{}", '["x",1e300,-5]']) {
-    await writeFile(join(folder, "token-requests.json"), text);
-    const times = await createExchangeHistory(folder, clock).load();
-    expect(times.length).toBeLessThanOrEqual(2);
-  }
-  const nowhere = createExchangeHistory(join(folder, "token-requests.json", "no-folder"), clock);
-  expect(await nowhere.load()).toEqual([]);
-  await nowhere.keep([0], silentLog);
 });
 
 test("a disk that hangs keeps nobody from a token", async () => {
