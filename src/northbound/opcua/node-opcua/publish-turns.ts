@@ -53,12 +53,12 @@ function hasNews(subscription: Publisher): boolean {
   return subscription.hasPendingNotifications || subscription.hasUncollectedMonitoredItemNotifications;
 }
 
-/** How many of the notifications one response has: at least one, at most `most`, and no more than fit. */
+/** How many of the notifications one response has: at least one, and at most `most`. */
 function take(notifications: Iterable<{ readonly notification: unknown }>, most: number): number {
   let [count, fields] = [0, 0];
   for (const { notification } of notifications) {
     const own = notification instanceof EventFieldList ? (notification.eventFields?.length ?? 0) : 1;
-    if (count === most || (count > 0 && sentInTurn + fields + own > MOST_FIELDS_A_TURN)) break;
+    if (count === most || (count > 0 && fields + own > MOST_FIELDS_A_TURN)) break;
     count += 1;
     fields += own;
   }
