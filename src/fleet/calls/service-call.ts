@@ -216,7 +216,8 @@ export function messageOfHttp(
   if (header !== undefined) return serviceText(decodePercent(header));
   if (text.length > LONGEST_ERROR_BODY) return `HTTP ${status}`;
   const body = parsedJson(text);
-  return isJsonObject(body) && "message" in body ? serviceText(String(body.message)) : `HTTP ${status}`;
+  const message = isJsonObject(body) ? body.message : null;
+  return typeof message === "string" ? serviceText(message) : `HTTP ${status}`;
 }
 
 function decodePercent(text: string): string {

@@ -3,7 +3,7 @@ import { type Client, status } from "@grpc/grpc-js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createCalls } from "../../../src/fleet/calls/calls.ts";
-import { callGrpc } from "../../../src/fleet/calls/service-call.ts";
+import { callGrpc, messageOfHttp } from "../../../src/fleet/calls/service-call.ts";
 import type { CommandChannel } from "../../../src/fleet/channels/command-channel.ts";
 import type { StreamPermit } from "../../../src/fleet/channels/pooled-connection.ts";
 import { errorText, serviceText } from "../../../src/fleet/error-text.ts";
@@ -197,4 +197,10 @@ test("neither does the ending of a gRPC call, or of a stream", async () => {
   const call = openStream({ path: "/x.Service/Watch", bytes: Buffer.alloc(0) }, JWT, permit, () => {});
   stream.emit("status", { code: status.UNAUTHENTICATED, details });
   expect(await call.ended).toEqual({ code: "UNAUTHENTICATED", message: "token Bearer (hidden)" });
+});
+
+test("a message of an HTTP answer that is no text is none", () => {
+  for (const message of ['{"toString":1}', `${"[".repeat(20_000)}${"]".repeat(20_000)}`, "null", "7"])
+    expect(messageOfHttp(404, {}, `{"message":${message}}`)).toBe("HTTP 404");
+  expect(messageOfHttp(404, {}, '{"message":"no such robot"}')).toBe("no such robot");
 });
