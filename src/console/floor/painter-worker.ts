@@ -33,22 +33,22 @@ const rules: Policy = { createScriptURL: () => address };
 /**
  * Throws if the browser does not let it start.
  *
- * @param onFree is called after each drawing
- * @param onFailed is called if it fails later
+ * @param onFree is called after each drawing, and is told whether it is there
+ * @param onFailed is called if the worker does not start, or a drawing fails
  */
 export function startPainterWorker(
   canvas: HTMLCanvasElement,
-  onFree: () => void,
+  onFree: (isDrawn: boolean) => void,
   onFailed: () => void,
 ): PainterWorker {
+  const offscreen = canvas.transferControlToOffscreen();
   policy ??= trustedTypes?.createPolicy("floor-worker", rules);
   const worker = new Worker(policy?.createScriptURL(address) ?? address);
-  const offscreen = canvas.transferControlToOffscreen();
   let last: Partial<Still> = {};
   let isFree = true;
-  worker.onmessage = () => {
+  worker.onmessage = ({ data }: MessageEvent<boolean>) => {
     isFree = true;
-    onFree();
+    onFree(data);
   };
   worker.onerror = onFailed;
   return {

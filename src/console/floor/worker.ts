@@ -11,8 +11,14 @@ addEventListener("message", ({ data }: MessageEvent<Message>) => {
   still = { ...still, ...data.changed } as Still;
   moving = data.moving;
   if (data.changed.surface !== undefined) painter = null;
-  draw(still, moving);
-  postMessage("drawn");
+  let isDrawn = false;
+  try {
+    draw(still, moving);
+    isDrawn = true;
+  } finally {
+    // The next scene may be drawn, whatever was wrong with this one.
+    postMessage(isDrawn);
+  }
 });
 
 function draw(

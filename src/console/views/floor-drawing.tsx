@@ -30,13 +30,12 @@ export function FloorDrawing(props: DrawingProps) {
   const [hasFailed, setFailed] = useState(false);
   useEffect(() => {
     if (canvas.current === null) return;
-    const fail = () => setFailed(true);
     try {
-      const made = createDrawing(canvas.current, fail);
+      const made = createDrawing(canvas.current, setFailed);
       drawing.current = made;
       return () => made.close();
     } catch {
-      return fail();
+      return setFailed(true);
     }
   }, []);
   useEffect(() => drawing.current?.show(props));
@@ -103,8 +102,8 @@ function isOf(base: Base, { mapId, points, layout }: Fitted): boolean {
  * Has the floor drawn when something looks different than before: while marks move, whenever one is a pixel
  * further.
  */
-function createDrawing(canvas: HTMLCanvasElement, onFailed: () => void): Drawing {
-  const worker = startPainterWorker(canvas, onFree, onFailed);
+function createDrawing(canvas: HTMLCanvasElement, showFailed: (hasFailed: boolean) => void): Drawing {
+  const worker = startPainterWorker(canvas, onFree, () => showFailed(true));
   let shown: DrawingProps | null = null;
   let last: Drawn | null = null;
   let [surface, ask, rest]: [Surface, number, number] = [surfaceOf(canvas), 0, 0];
@@ -114,7 +113,8 @@ function createDrawing(canvas: HTMLCanvasElement, onFailed: () => void): Drawing
 
   function paint(): void {
     ask = 0;
-    if (shown === null || surface.size.width === 0) return;
+    const { width, height } = surface.size;
+    if (shown === null || width === 0 || height === 0) return;
     isDue = !worker.isFree;
     if (isDue) return;
     const now = shown.now();
@@ -142,7 +142,8 @@ function createDrawing(canvas: HTMLCanvasElement, onFailed: () => void): Drawing
     if (ask === 0) ask = requestAnimationFrame(paint);
   }
 
-  function onFree(): void {
+  function onFree(isDrawn: boolean): void {
+    if (isDrawn) showFailed(false);
     if (isDue) plan();
   }
 

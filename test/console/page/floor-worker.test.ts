@@ -45,6 +45,23 @@ describePages("the worker that draws the floor", (pages) => {
     expect((await scales()).at(-1)).toBeCloseTo((before.at(-1) ?? 0) * STEP ** PRESSES);
   });
 
+  it("goes on when the window had no room for it", async () => {
+    const { page } = await pages.open("/", { before: noteScenes });
+    await workerOf(page);
+    const scales = (): Promise<readonly number[]> => page.evaluate("scales");
+    await standsStill(scales);
+    const giveHeight = (height: string) =>
+      page.evaluate(`document.querySelector("canvas").style = "min-height: 0; height: ${height}"`);
+    await giveHeight("0");
+    await standsStill(scales);
+    await giveHeight("300px");
+    await standsStill(scales);
+    const before = (await scales()).length;
+    await page.getByRole("button", { name: "Zoom in" }).click();
+    await expect.poll(async () => (await scales()).length).toBeGreaterThan(before);
+    expect(await page.getByText("The map cannot be drawn.").count()).toBe(0);
+  });
+
   it("is missed in words when it does not start", async () => {
     const { page } = await pages.open("/", {
       before: (opened) => opened.route("**/assets/worker-*.js", (route) => route.abort()),
