@@ -109,13 +109,15 @@ export function createCommandMessages({
   const cleared = new Set<string>();
   let publisher: MqttClient | null = null;
 
+  const clear = (name: string) => {
+    cleared.add(name);
+    publisher?.publish(name, "", { qos: 1, retain: true });
+  };
+
   const handle = (name: string, packet: IPublishPacket, waitedMs: number) => {
     const isEmpty = packet.payload.length === 0;
     if (isEmpty && cleared.delete(name)) return;
-    if (packet.retain && !isEmpty) {
-      cleared.add(name);
-      publisher?.publish(name, "", { qos: 1, retain: true });
-    }
+    if (packet.retain && !isEmpty) clear(name);
     const command = topics.readCommand(name);
     if (command === null) return;
     const { client, operation } = command;
@@ -123,9 +125,10 @@ export function createCommandMessages({
     else take(command, packet, waitedMs);
   };
   /** It has no id that could be read, and so no answer. */
-  const refuseTooLong = (name: string, reason: string) => {
+  const refuseTooLong = (name: string, reason: string, isRetained: boolean) => {
     const command = topics.readCommand(name);
     if (command === null) return;
+    if (isRetained) clear(name);
     const { client, operation } = command;
     const refused: Envelope = {
       source: { protocol: "mqtt", name: client },

@@ -53,3 +53,17 @@ test.skipIf(!haveMosquitto)(
     expect(logged).toEqual([expect.objectContaining({ user: "hmi", code: "MALFORMED" })]);
   },
 );
+
+test.skipIf(!haveMosquitto)("one that is retained is cleared: it would come at every connection", async () => {
+  const mosquitto = await startMosquitto();
+  cleanups.push(() => mosquitto.stop());
+  const client: Listener = await listen(mosquitto.url);
+  cleanups.push(() => client.client.endAsync(true));
+  await client.client.publishAsync(TOPIC, Buffer.alloc(1_000_000, 32), { qos: 1, retain: true });
+  const commander = recordingCommander();
+  const link = newLink({ options: mqttOptions({ broker: external(mosquitto.url) }), commander });
+  const connection = await link.connect(new AbortController().signal);
+  cleanups.push(() => connection[Symbol.asyncDispose]());
+  await client.receive(({ topic, text }) => topic === TOPIC && text === "");
+  expect(commander.figures().refusedAtIntake).toBe(1);
+});

@@ -71,6 +71,7 @@ interface Head {
   readonly topic: string;
   /** With QoS 1. */
   readonly id: number | null;
+  readonly isRetained: boolean;
   /** Of MQTT 5. */
   readonly propertyBytes: number;
 }
@@ -83,7 +84,7 @@ export interface FrameTakers {
   /** Is given a whole PUBLISH packet, which keeps no other packet's memory. */
   readonly take: (topic: string, frame: Buffer) => void;
   /** A message of any topic was dropped, for this reason. */
-  readonly onTooLong: (topic: string, reason: string) => void;
+  readonly onTooLong: (topic: string, reason: string, isRetained: boolean) => void;
 }
 
 /**
@@ -115,13 +116,13 @@ export function createFrameSorter({
 
   /** Whether the message was taken or dropped. */
   function takeFrame(data: Buffer, at: number, end: number, head: Head, acks: number[]): boolean {
-    const { topic, id } = head;
+    const { topic, id, isRetained } = head;
     const tooLong = whyTooLong(end - at, head);
     if (tooLong === null && !isKnownWanted(topic)) return false;
     // Success needs no more than these in MQTT 3.1.1 and 5.
     if (id !== null) acks.push(0x40, 2, id >> 8, id & 0xff);
     if (tooLong === null) take(topic, Buffer.from(data.subarray(at, end)));
-    else onTooLong(topic, tooLong);
+    else onTooLong(topic, tooLong, isRetained);
     return true;
   }
 
@@ -188,6 +189,7 @@ function headAt(data: Buffer, at: number, { bodyAt, end }: Frame, version: 4 | 5
   return {
     topic: data.toString("utf8", bodyAt + 2, topicEnd),
     id: qos === 1 ? data.readUInt16BE(topicEnd) : null,
+    isRetained: (header & 1) === 1,
     propertyBytes: typeof properties === "string" ? 0 : properties.value,
   };
 }
