@@ -54,16 +54,19 @@ test.skipIf(!haveMosquitto)(
   },
 );
 
-test.skipIf(!haveMosquitto)("one that is retained is cleared: it would come at every connection", async () => {
-  const mosquitto = await startMosquitto();
-  cleanups.push(() => mosquitto.stop());
-  const client: Listener = await listen(mosquitto.url);
-  cleanups.push(() => client.client.endAsync(true));
-  await client.client.publishAsync(TOPIC, Buffer.alloc(1_000_000, 32), { qos: 1, retain: true });
-  const commander = recordingCommander();
-  const link = newLink({ options: mqttOptions({ broker: external(mosquitto.url) }), commander });
-  const connection = await link.connect(new AbortController().signal);
-  cleanups.push(() => connection[Symbol.asyncDispose]());
-  await client.receive(({ topic, text }) => topic === TOPIC && text === "");
-  expect(commander.figures().refusedAtIntake).toBe(1);
-});
+test.skipIf(!haveMosquitto)(
+  "one that is retained is cleared: it would come at every connection",
+  async () => {
+    const mosquitto = await startMosquitto();
+    cleanups.push(() => mosquitto.stop());
+    const client: Listener = await listen(mosquitto.url);
+    cleanups.push(() => client.client.endAsync(true));
+    await client.client.publishAsync(TOPIC, Buffer.alloc(1_000_000, 32), { qos: 1, retain: true });
+    const commander = recordingCommander();
+    const link = newLink({ options: mqttOptions({ broker: external(mosquitto.url) }), commander });
+    const connection = await link.connect(new AbortController().signal);
+    cleanups.push(() => connection[Symbol.asyncDispose]());
+    await client.receive(({ topic, text }) => topic === TOPIC && text === "");
+    expect(commander.figures().refusedAtIntake).toBe(1);
+  },
+);
