@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { Client, connectivityState } from "@grpc/grpc-js";
 import type { RandomSource } from "../../platform/backoff.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { closeQuietly, tlsCredentials } from "../../platform/grpc-channel.ts";
+import { tlsCredentials } from "../../platform/grpc-channel.ts";
 import type { Log } from "../../platform/log.ts";
 import { connectProblem } from "../error-text.ts";
 import type { FleetTimes } from "../options.ts";
@@ -75,7 +75,11 @@ export function createConnect(
       throw failed(error);
     });
     const own = createOpenSockets();
+    let hasFailed = false;
     const channelCredentials = tlsCredentials(options.tls, (socket) => {
+      // After its own backoff grpc-js connects once more, though its channel is closed, and nobody would close
+      // that connection.
+      if (hasFailed) socket.destroy();
       own.add(socket);
       all.add(socket);
     });
@@ -83,7 +87,8 @@ export function createConnect(
     try {
       await becomeReady(client, options.times.connectMs, clock, signal);
     } catch (error) {
-      closeQuietly(client);
+      hasFailed = true;
+      client.close();
       throw failed(error);
     }
     return { client, streamLimit, lost: becomeUnready(client), close: () => client.close(), cut: own.cut };
