@@ -4,7 +4,7 @@ import { looksOf, type Message, placesOf, type Still, type Surface } from "./mes
 import type { Scene } from "./scene.ts";
 import address from "./worker.ts?worker&url";
 
-/** Draws on a canvas of the page in a thread of its own. */
+/** Draws on a canvas of the page, in a worker. */
 export interface PainterWorker {
   /** It takes one scene at a time. The newest one waits in the page, where none is behind it. */
   readonly isFree: boolean;
@@ -33,7 +33,7 @@ const rules: Policy = { createScriptURL: () => address };
 /**
  * Throws if the browser does not let it start.
  *
- * @param onFree is called after each drawing, and is told whether it is there
+ * @param onFree is called after each drawing: with false if it failed
  * @param onFailed is called if the worker does not start, or a drawing fails
  */
 export function startPainterWorker(

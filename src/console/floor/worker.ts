@@ -1,4 +1,4 @@
-// Draws the floor in a thread of its own, so that the page answers while a thousand robots are drawn.
+// Draws the floor in a separate thread, so that the page answers while a thousand robots are drawn.
 import inter from "../fonts/inter.woff2";
 import { createPainter, type Painter } from "./draw.ts";
 import { type Message, type Moving, marksOf, type Still, type Surface } from "./message.ts";

@@ -1,14 +1,14 @@
 import { select } from "d3-selection";
 import { type D3ZoomEvent, type ZoomBehavior, zoom, zoomIdentity } from "d3-zoom";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Camera, isSame, scaleLength, type Zoom, zoomed } from "../floor/camera.ts";
+import { type Camera, isSame, scaleLength, toPixels, type Zoom, zoomed } from "../floor/camera.ts";
 import type { Picture } from "../floor/ground.ts";
 import type { Surface } from "../floor/message.ts";
-import { pointNear, robotNear } from "../floor/near.ts";
 import { startPainterWorker } from "../floor/painter-worker.ts";
 import { paletteOf } from "../floor/palette.ts";
 import { fitted } from "../floor/picture.ts";
-import { type FloorState, isAlike, restMs, type Scene, sceneAt } from "../floor/scene.ts";
+import { type FloorPoint, type FloorState, isAlike, restMs, type Scene, sceneAt } from "../floor/scene.ts";
+import { type MarkAt, NEAR_PIXELS } from "../floor/stacks.ts";
 import { numberText, say } from "../texts/texts.ts";
 import type { Moment } from "../trust/time-text.ts";
 
@@ -222,4 +222,46 @@ function arrowKeys(behaviour: ZoomBehavior<HTMLCanvasElement, unknown>, selectio
     event.preventDefault();
     behaviour.translateBy(selection, ...step);
   };
+}
+
+/** Whoever points with a finger hits a mark from this far. */
+const FINGER_PIXELS = 22;
+
+/**
+ * The robot at a point of the drawing, within a finger's width; null: none. At a stack each click chooses the
+ * next one.
+ */
+function robotNear(
+  { marks }: Scene,
+  camera: Camera,
+  at: { readonly x: number; readonly y: number },
+): string | null {
+  const placed = marks.map((mark): MarkAt => ({ mark, ...toPixels(camera, mark.place) }));
+  let [nearest, nearestPixels]: [MarkAt | null, number] = [null, FINGER_PIXELS];
+  for (const each of placed) {
+    const pixels = Math.hypot(each.x - at.x, each.y - at.y);
+    if (pixels <= nearestPixels) [nearest, nearestPixels] = [each, pixels];
+  }
+  if (nearest === null) return null;
+  const { x, y, mark } = nearest;
+  const stack = placed.filter((each) => Math.hypot(each.x - x, each.y - y) < NEAR_PIXELS);
+  const chosen = stack.find((each) => each.mark.isChosen);
+  if (chosen === undefined) return mark.robotId;
+  const ids = stack.map((each) => each.mark.robotId).sort();
+  return ids[(ids.indexOf(chosen.mark.robotId) + 1) % ids.length] ?? null;
+}
+
+/** The point nearest to a place of the drawing, within a finger's width; null: none. */
+function pointNear(
+  { points }: Scene,
+  camera: Camera,
+  at: { readonly x: number; readonly y: number },
+): FloorPoint | null {
+  let [nearest, nearestPixels]: [FloorPoint | null, number] = [null, FINGER_PIXELS];
+  for (const point of points) {
+    const { x, y } = toPixels(camera, point);
+    const pixels = Math.hypot(x - at.x, y - at.y);
+    if (pixels <= nearestPixels) [nearest, nearestPixels] = [point, pixels];
+  }
+  return nearest;
 }

@@ -77,7 +77,7 @@ export function createConnect(
     const own = createOpenSockets();
     let hasFailed = false;
     const channelCredentials = tlsCredentials(options.tls, (socket) => {
-      // After its own backoff grpc-js connects once more, though its channel is closed, and nobody would close
+      // After its own backoff grpc-js connects once more, though its channel is closed. Nobody would close
       // that connection.
       if (hasFailed) socket.destroy();
       own.add(socket);

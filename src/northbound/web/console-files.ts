@@ -154,8 +154,8 @@ function etagOf(bytes: Buffer): string {
 }
 
 /**
- * The names of assets change with their content; the page names those of its own build. One of them is a
- * worker, which has the policy of its own answer.
+ * The names of assets change with their content; the page names those of its build. One of them is a worker,
+ * for which the policy of its response counts.
  */
 function headersOf(address: string): Readonly<Record<string, string>> {
   const isAsset = address.startsWith("/assets/");

@@ -173,7 +173,8 @@ function frameAt(data: Buffer, at: number): Frame | "partial" | "broken" {
 }
 
 /**
- * Null: it is no PUBLISH, or is not well formed. QoS 2 has a handshake of its own, and is not subscribed to.
+ * Null: it is no PUBLISH, or is not well formed. Nothing is subscribed to with QoS 2, which has another
+ * handshake.
  */
 function headAt(data: Buffer, at: number, { bodyAt, end }: Frame, version: 4 | 5): Head | "partial" | null {
   const header = data[at] ?? 0;
