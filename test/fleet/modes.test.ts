@@ -117,6 +117,11 @@ test.each<[EventWay, Transport]>([
   async (events, transport) => {
     const plant = await openPlant(events, transport);
     const { silentMs, deliveries } = limitsOf(events);
+    // The silence is then no older than one look.
+    await plant.harness.next(
+      "stream",
+      ({ stream, state }) => stream.startsWith("mission/") && state === "live",
+    );
     plant.grpc.hang("lost");
     plant.https.hang("lost");
     const told = losses(plant);
