@@ -132,10 +132,12 @@ test("many properties, rows or templates of a command cost no more than its byte
         .fill([tag, 0])
         .flat(),
     );
+  // Processor time: what else the machine does does not count.
   const millis = (content: Buffer) => {
-    const beganMs = performance.now();
+    const began = process.cpuUsage();
     for (let time = 0; time < 5; time += 1) expect(named(content)).toHaveLength(1);
-    return performance.now() - beganMs;
+    const { user, system } = process.cpuUsage(began);
+    return (user + system) / 1_000;
   };
   const plain = millis(field(15, Buffer.alloc(size, 0x61)));
   for (const number of [9, 17, 18]) expect(millis(field(number, many(0x12)))).toBeLessThan(50 * plain + 50);
