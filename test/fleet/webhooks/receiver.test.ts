@@ -7,6 +7,7 @@ import { createLog } from "../../../src/platform/log.ts";
 import { createCa, createServerCertificate } from "../../../src/simulator/tls/identity.ts";
 import { https } from "../../support/https.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
+import { createPatientClock } from "../../support/patient-clock.ts";
 
 const MOST = 200;
 const clock = createManualClock();
@@ -39,6 +40,13 @@ async function open() {
   return { receiver, lines, delivered, deliver, ca: authority.certificate };
 }
 
+/** How much time passes from now on, without what keeps this process from running. */
+function startWatch(): () => number {
+  const watch = createPatientClock();
+  closers.push(() => watch.close());
+  return watch.monotonicMs;
+}
+
 /** A client that says nothing, and when its connection was closed. */
 function silentClient({ port }: Receiver): { readonly socket: Socket; readonly closed: Promise<void> } {
   const socket = connect(port(), "127.0.0.1");
@@ -64,14 +72,14 @@ test("clients that hold all connections are logged once, and lose them within se
   expect(receiver.isFull()).toBe(false);
   const clients = Array.from({ length: MOST }, () => silentClient(receiver));
   await Promise.all(clients.map(({ socket }) => once(socket, "connect")));
-  const sinceMs = performance.now();
+  const passedMs = startWatch();
   // Connections are taken in their order, so these two come after all others.
   await expect(deliver()).rejects.toThrow();
   await silentClient(receiver).closed;
   expect(receiver.counts).toMatchObject({ connections: MOST, closed: 2 });
   expect(receiver.isFull()).toBe(true);
   await Promise.all(clients.map(({ closed }) => closed));
-  expect(performance.now() - sinceMs).toBeLessThan(8_000);
+  expect(passedMs()).toBeLessThan(8_000);
   expect((await deliver()).status).toBe(204);
   clock.advance(31_000);
   expect(receiver.isFull()).toBe(false);
@@ -79,7 +87,7 @@ test("clients that hold all connections are logged once, and lose them within se
     "webhook connections are closed, for there are too many",
     "webhook connections are taken again",
   ]);
-}, 20_000);
+});
 
 test("a connection that finishes TLS and asks nothing is closed within seconds too", async () => {
   const { receiver, ca } = await open();
@@ -87,11 +95,11 @@ test("a connection that finishes TLS and asks nothing is closed within seconds t
   closers.push(() => void socket.destroy());
   socket.on("error", () => {});
   await new Promise((resolve) => socket.on("secureConnect", resolve));
-  const sinceMs = performance.now();
+  const passedMs = startWatch();
   socket.resume();
   await new Promise((resolve) => socket.on("close", resolve));
-  expect(performance.now() - sinceMs).toBeLessThan(8_000);
-}, 20_000);
+  expect(passedMs()).toBeLessThan(8_000);
+});
 
 test("a port that was taken is tried again on the same receiver", async () => {
   const other = createServer().listen(0, "127.0.0.1");
