@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import type { Command } from "../../../src/northbound/web/api/command.ts";
 import { type FakeGateway, PRESS_TICK } from "./fake-gateway.ts";
-import { describePages, isLive } from "./page-harness.ts";
+import { describePages, isLive, timeUntilSaid } from "./page-harness.ts";
 
 const at = "2026-01-02T03:04:05.000Z";
 const pauseMission = {
@@ -62,10 +62,9 @@ describePages("a robot's page", (pages) => {
     gateway.tick(false);
     gateway.hang("all");
     const pause = page.getByRole("button", { name: "Pause cart-1" });
+    const said = timeUntilSaid(page, "nothing was sent: the gateway does not answer. Press again");
     await pause.click();
-    await page
-      .getByText("nothing was sent: the gateway does not answer. Press again")
-      .waitFor({ timeout: 4_000 });
+    expect(await said).toBeLessThan(4_000);
     gateway.hang("nothing");
     gateway.tick(true);
     await isLive(page);
@@ -80,14 +79,16 @@ describePages("a robot's page", (pages) => {
     const { page, gateway } = await open();
     gateway.hang("commands");
     const pause = page.getByRole("button", { name: "Pause cart-1" });
+    const said = timeUntilSaid(page, "not known whether it was taken: the gateway does not answer");
     await pause.click();
     await says(page)
       .getByText(/Pause cart-1: asked$/)
       .waitFor();
     expect(await pause.isDisabled()).toBe(true);
+    expect(await said).toBeLessThan(8_000);
     await says(page)
       .getByText(/Pause cart-1: not known whether it was taken: the gateway does not answer/)
-      .waitFor({ timeout: 8_000 });
+      .waitFor();
     expect(await pause.isEnabled()).toBe(true);
     const detail = "UpdateMission comes too late: press again: the tick that it names is older than 5 s";
     gateway.answer = { status: 400, body: { detail } };

@@ -179,9 +179,7 @@ describePages("a paused robot", (pages) => {
       gateway.commands = [ofMission(4, "bert", "COMMAND_PAUSE")];
     };
     const { page, gateway } = await pages.open("/robots/cart-1", { robots, prepare });
-    await page
-      .getByText(/its mission is paused\. By the log: paused by web:bert, /)
-      .waitFor({ timeout: 5_000 });
+    await page.getByText(/its mission is paused\. By the log: paused by web:bert, /).waitFor();
     await page.getByRole("button", { name: "Resume mission…" }).click();
     await page.getByText(/In the last two minutes: UpdateMission.* by web:bert\./).waitFor();
     gateway.send("change", { at, commands: [ofMission(5, "anna", "COMMAND_RESUME")] });

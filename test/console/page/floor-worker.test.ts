@@ -78,7 +78,7 @@ function robotAt(at: number) {
 }
 
 async function workerOf(page: Page): Promise<Worker> {
-  return page.workers()[0] ?? page.waitForEvent("worker", { timeout: 5_000 });
+  return page.workers()[0] ?? page.waitForEvent("worker");
 }
 
 /** Until all that the page reads at first is drawn: ten looks see the same scenes. */

@@ -129,21 +129,37 @@ function createPageHarness(args: readonly string[]): PageHarness {
   return harness;
 }
 
-/** Watches from now on for how long after the last tick the values are grey, by the page's own clock. */
+/** Watches from now on for how long after the last tick the values are grey, in the page's own time. */
 export function watchGrey(page: Page): Promise<number> {
-  return page.evaluate<number>(greyAfterMs);
+  const isGrey = "Number(getComputedStyle(document.querySelector('.veil')).opacity) > 0.8";
+  return timeUntil(page, isGrey, "document.documentElement.dataset.tick !== 'none'");
 }
 
-const greyAfterMs = `new Promise((resolve) => {
-  const root = document.documentElement;
-  const veil = document.querySelector(".veil");
-  let tickedAt = performance.now();
-  new MutationObserver(() => {
-    if (root.dataset.tick !== "none") tickedAt = performance.now();
-  }).observe(root, { attributes: true });
-  const look = () => {
-    if (Number(getComputedStyle(veil).opacity) > 0.8) resolve(performance.now() - tickedAt);
-    else requestAnimationFrame(look);
-  };
-  look();
-})`;
+/** Watches from now on for how long it takes until the page says it, in the page's own time. */
+export function timeUntilSaid(page: Page, text: string): Promise<number> {
+  return timeUntil(page, `document.body.textContent.includes(${JSON.stringify(text)})`, "false");
+}
+
+/**
+ * Resolves with how many milliseconds it takes until `holds`. A frame counts as 50 ms at most: the rest is
+ * time in which a busy machine let the browser draw nothing.
+ *
+ * @param holds an expression
+ * @param isAnew whether the time begins anew, when an attribute of the document was set
+ */
+function timeUntil(page: Page, holds: string, isAnew: string): Promise<number> {
+  return page.evaluate<number>(`new Promise((resolve) => {
+    let [passedMs, lookedAt] = [0, performance.now()];
+    new MutationObserver(() => {
+      if (${isAnew}) [passedMs, lookedAt] = [0, performance.now()];
+    }).observe(document.documentElement, { attributes: true });
+    const look = () => {
+      const now = performance.now();
+      passedMs += Math.min(now - lookedAt, 50);
+      lookedAt = now;
+      if (${holds}) resolve(passedMs);
+      else requestAnimationFrame(look);
+    };
+    look();
+  })`);
+}

@@ -64,7 +64,7 @@ describePages("values that are not known to be true now", (pages) => {
       seen.push(colours);
       if (isGrey(colours)) break;
     }
-    const lastLiveMs = (shown[seen.length - 2]?.atMs ?? Number.NaN) - tickedAtMs;
+    const lastLiveMs = drawnMs(shown.slice(0, seen.length - 1), tickedAtMs);
     expect(seen[0]).toMatchObject({ map: 255, red: 0 });
     expect(seen[0]?.darkest).toBeLessThan(150);
     expect(seen.at(-1)).toSatisfy(isGrey);
@@ -128,6 +128,18 @@ const hangAtNextTick = `new Promise((resolve) => {
     });
   }).observe(document.documentElement, { attributes: true });
 })`;
+
+/** How long the browser drew, from a time until the last picture; at least ten pictures are due a second. */
+function drawnMs(pictures: readonly Picture[], fromMs: number): number {
+  let [sumMs, lastMs] = [0, fromMs];
+  for (const { atMs } of pictures) {
+    if (atMs <= fromMs) continue;
+    // What a busy machine adds is no time in which a user sees anything new.
+    sumMs += Math.min(atMs - lastMs, 150);
+    lastMs = atMs;
+  }
+  return sumMs;
+}
 
 interface Picture {
   /** A PNG in base64. */
