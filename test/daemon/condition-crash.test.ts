@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import {
   call,
   commentOf,
@@ -47,12 +47,16 @@ async function expectSameAlarms(
   listener: Listener,
   webPort: number,
 ): Promise<readonly Shown[]> {
-  const events = await listener.refresh();
-  const answer = await fetch(`http://127.0.0.1:${webPort}/api/v1/alarms`);
-  const { alarms: ofHttp } = (await answer.json()) as { readonly alarms: readonly AlarmJson[] };
-  const ofMqtt = JSON.parse(ear.texts("alarms").at(-1) ?? "") as { readonly alarms: readonly AlarmJson[] };
-  expect(linesOf(ofHttp)).toEqual(linesOfConditions(events));
-  expect(linesOf(ofMqtt.alarms)).toEqual(linesOfConditions(events));
+  let events: readonly Shown[] = [];
+  // One of the three may be asked before a change has come to it.
+  await vi.waitFor(async () => {
+    events = await listener.refresh();
+    const answer = await fetch(`http://127.0.0.1:${webPort}/api/v1/alarms`);
+    const { alarms: ofHttp } = (await answer.json()) as { readonly alarms: readonly AlarmJson[] };
+    const ofMqtt = JSON.parse(ear.texts("alarms").at(-1) ?? "") as { readonly alarms: readonly AlarmJson[] };
+    expect(linesOf(ofHttp)).toEqual(linesOfConditions(events));
+    expect(linesOf(ofMqtt.alarms)).toEqual(linesOfConditions(events));
+  }, 20_000);
   return events;
 }
 
