@@ -136,7 +136,7 @@ test("a service without the battery stream serves the missions all the same", as
   expect(robotId).toBe("r1");
   await fleet.until("it is said", () => fleet.health().detail?.includes("UNIMPLEMENTED") ?? false);
   expect(fleet.health().state).toBe("degraded");
-  expect(await fleet.port.call("SkipGoal", '{"robotId":"r1"}', 1_000)).toMatchObject({
+  expect(await fleet.port.call("SkipGoal", '{"robotId":"r1"}', 10_000)).toMatchObject({
     kind: "refused",
     code: "UNIMPLEMENTED",
   });

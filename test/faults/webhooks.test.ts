@@ -219,7 +219,7 @@ test("the secret is the owner's alone, and in no answer", async () => {
   const secret = await plant.secret();
   expect((await stat(join(plant.options.directory, "webhook-secret.json"))).mode & 0o077).toBe(0);
   await subscribed(plant, fleet);
-  const answer = await fleet.port.call("ListWebhooks", "{}", 2_000);
+  const answer = await fleet.port.call("ListWebhooks", "{}", 10_000);
   expect(JSON.stringify(answer)).toContain("(hidden)");
   expect(JSON.stringify([answer, fleet.health()])).not.toContain(secret);
 });

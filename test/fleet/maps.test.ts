@@ -77,15 +77,15 @@ test("a session reads maps from the service, and from the disk while it is away"
   const simulator = await startSimulator();
   const harness = await startFleetSession(simulator.endpoints, {
     cacheDirectory: directory,
-    times: { backoffCapMs: 100, connectMs: 500 },
+    times: { backoffCapMs: 100 },
   });
-  const read = () => harness.port.call("GetMap", '{"mapId":1}', 2_000);
+  const read = (deadlineMs: number) => harness.port.call("GetMap", '{"mapId":1}', deadlineMs);
   await harness.event("mission");
-  const fresh = await read();
+  const fresh = await read(10_000);
   expect(fresh).toMatchObject({ kind: "ok" });
   expect(fresh).not.toHaveProperty("note");
   await simulator.stop();
-  expect(await read()).toMatchObject({
+  expect(await read(2_000)).toMatchObject({
     kind: "ok",
     responseJson: "responseJson" in fresh ? fresh.responseJson : "",
     note: expect.stringContaining("could not be asked now"),
@@ -97,7 +97,7 @@ test("the maps that robots are on are asked for once, and are there when the ser
   const simulator = await startSimulator();
   const overrides = {
     cacheDirectory: directory,
-    times: { rosterPollMs: 200, backoffCapMs: 100, connectMs: 500 },
+    times: { rosterPollMs: 200, backoffCapMs: 100 },
   };
   const harness = await startFleetSession(simulator.endpoints, overrides);
   await harness.until("the map is kept", () => existsSync(join(directory, "maps", "1.json")));
