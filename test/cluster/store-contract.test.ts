@@ -74,7 +74,7 @@ describe.skipIf(!hasEtcd)("etcd", () => {
       async writeBeside() {
         done(await client.put("/gate/beside", bytes("x")));
       },
-      until: (isTrue) => expect.poll(isTrue, { timeout: 5_000, interval: 5 }).toBe(true),
+      until: (isTrue) => expect.poll(isTrue, { interval: 5 }).toBe(true),
     }));
   });
 

@@ -17,6 +17,8 @@ const write = (store: ClusterStore, key: string) => store.commit({ guard: [], pa
 const kindOf = async (result: Promise<CommitResult>) => (await result).kind;
 
 const noAnswer = { endpoint: null, code: "DEADLINE_EXCEEDED", what: "", advice: "", message: "no answer" };
+/** As long as `expect.poll` waits; `vi.waitFor` waits for a second. */
+const SOON = 20_000;
 
 async function revisionOf(store: ClusterStore): Promise<number> {
   const read = await store.read("");
@@ -323,7 +325,7 @@ describe.skipIf(!hasEtcd)("three members", () => {
     await loaded.end();
     // What the member still had comes before what it is asked now.
     const last = await open([faulty.endpoint]);
-    expect(await last.read("")).not.toBeNull();
+    await expect.poll(() => last.read("")).not.toBeNull();
 
     let entries = new Map<string, StoreEntry>();
     // A commit that is unsure may come between the read and the watch.
@@ -334,7 +336,7 @@ describe.skipIf(!hasEtcd)("three members", () => {
       expect(seen.changes.slice(1)).toEqual(
         stored.map((entry) => ({ revision: entry.modified, changes: [{ key: entry.key, entry }] })),
       );
-    });
+    }, SOON);
     const wrong = [...loaded.results].filter(([key, result]) => {
       const entry = entries.get(key);
       if (result.kind === "done") return entry?.modified !== result.revision || result.parts?.[0] !== true;

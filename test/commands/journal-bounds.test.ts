@@ -72,7 +72,7 @@ it("what is pruned makes room: the file does not grow with the commands that wen
   expect(again.find(`cli:me/${number}`)).toBeDefined();
   expect(again.find("cli:me/1")).toBeUndefined();
   await again.close();
-}, 30_000);
+});
 
 it("a record takes less than 5 kB, with the longest request that one keeps", async () => {
   const records = 10_000;
@@ -107,7 +107,7 @@ it("who sends without end loses its own records, and nobody else's", async () =>
   expect(again.find("cli:loud/1499")).toBeUndefined();
   expect(again.find("cli:loud/10499")).toBeDefined();
   await again.close();
-}, 30_000);
+});
 
 it("an outcome that the disk did not take is told all the same, for as long as this run lasts", async () => {
   const store = openStore(directory);

@@ -44,7 +44,7 @@ const AT_ONCE = 6;
 const SESSION_TIMEOUT_MS = 5_000;
 /** Within this a client is connected, logged on and subscribed, or nearly so, when it is cut. */
 const CUT_WITHIN_MS = 250;
-const APPROVED_WITHIN_MS = 15_000;
+const APPROVED_WITHIN_MS = 30_000;
 
 /** Ways to go. The first five begin as a PLC does; the others break off before that. */
 const ways = [

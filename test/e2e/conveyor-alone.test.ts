@@ -122,14 +122,14 @@ test("the heartbeat no longer changes, though a fresh session repeats it every s
   expect(await untilItStands(limitMs)).toBeLessThan(limitMs);
   repeating.abort();
   await repeated;
-  await vi.waitFor(async () => expect(await isLeased()).toBe(false), 3_000);
+  await expect.poll(isLeased).toBe(false);
 });
 
 test("the robot leaves by itself", async () => {
   await rolling();
   await drive("Station B");
   expect(await untilItStands(LOOK_MS + COMMAND_MS)).toBeLessThan(LOOK_MS + COMMAND_MS);
-  await vi.waitFor(async () => expect(await isLeased()).toBe(false), 5_000);
+  await expect.poll(isLeased).toBe(false);
 });
 
 test("the robot is out of sight, and no command reaches it until it is back", async () => {
@@ -181,7 +181,7 @@ test("the service is not reached", async () => {
   await rolling();
   control().apply({ kind: "cut" });
   stopBeating();
-  await vi.waitFor(() => expect(alarm()).toBe(true), 20_000);
+  await expect.poll(alarm).toBe(true);
   expect(motor()).toBe("cw");
   const linkUp = harness.plc.shows("Gateway.FleetLinkUp", true);
   control().clearFaults();
@@ -195,7 +195,7 @@ test("the service refuses the stop until the error of the motor ends", async () 
   const health = { kind: "conveyor-health", robotId: ROBOT, index: 1 } as const;
   control().happen({ ...health, ok: false, keepsTurning: true });
   stopBeating();
-  await vi.waitFor(() => expect(alarm()).toBe(true), 10_000);
+  await expect.poll(alarm).toBe(true);
   const isRefused = (event: string) => event.includes("FAILED_PRECONDITION") && event.includes(".conveyor");
   await harness.mqtt.on(`robots/${ROBOT}/event/command`, isRefused);
   expect(motor()).toBe("cw");

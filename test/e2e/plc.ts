@@ -169,7 +169,7 @@ export async function openPlc(url: string, user?: PlcUser, retries = 3): Promise
 }
 
 /** Longer than a loaded machine needs to hear of a robot. */
-const THERE_WITHIN_MS = 15_000;
+const THERE_WITHIN_MS = 30_000;
 
 /** No event tells of a node that is not there yet: it is asked for, one round trip after the other. */
 async function untilThere(session: ClientSession, nodeId: string): Promise<void> {

@@ -67,5 +67,4 @@ test.each<Hang>(["kept", "lost"])(
     expect(short).toEqual([]);
     await harness.until("the polls succeed again", () => harness.health().state === "up");
   },
-  30_000,
 );

@@ -192,4 +192,4 @@ test("a gateway that stops gives a slow service the time to delete them", async 
   expect(said.entries.filter((line) => /left behind|could not be deleted|did not stop/.test(line))).toEqual(
     [],
   );
-}, 30_000);
+});

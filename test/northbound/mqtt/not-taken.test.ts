@@ -55,7 +55,8 @@ async function run(options: Partial<MqttOptions> = {}, answer: (packet: IPublish
           if (!test()) await clock.settle(250);
           return test();
         },
-        { interval: 5, timeout: 10_000 },
+        // Some let minutes pass, a quarter of a second each time.
+        { interval: 5, timeout: 50_000 },
       )
       .toBe(true);
   const end = async () => {

@@ -276,7 +276,7 @@ interface Login {
 }
 
 /** The server looks at its folders every few seconds, and tells nobody when it has. */
-const APPROVAL_MS = 15_000;
+const APPROVAL_MS = 30_000;
 const KNOCK_MS = 100;
 
 /** The session of a client whose certificate was approved just now: knocks until it is let in. */
