@@ -14,7 +14,7 @@ import { createRunningTime } from "../../../.build/platform/running-time.js";
 import { openStore } from "../../../.build/platform/store.js";
 import { createLmdbStore } from "../../../.build/platform/stores/lmdb-store.js";
 
-const [directory, count, life, seed, defect] = process.argv.slice(2);
+const [directory, count, life, seed, defect, end] = process.argv.slice(2);
 const service = openSync(`${directory}/service`, "a");
 const told = openSync(`${directory}/told`, "a");
 const source = { protocol: "cli", name: "me" };
@@ -112,5 +112,7 @@ const commands = Array.from({ length: Number(count) }, async (_, place) => {
   writeSync(told, `${id} ${outcome.outcome}\n`);
 });
 await Promise.all(commands);
+// On a busy machine the one who kills it comes late.
+if (end === "killed") await new Promise(() => setInterval(() => {}, 60_000));
 await dispatcher.close(1_000);
 if (process.connected) process.disconnect();
