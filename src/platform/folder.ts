@@ -168,7 +168,8 @@ function ownerOf(path: string): Pick<Stats, "uid" | "gid"> | null {
     const next = join(at, name);
     const stats = lstatSync(next, { throwIfNoEntry: false });
     if (stats === undefined) return null;
-    if (stats.uid !== ROOT) return stats;
+    // Nobody can replace a file in root's folder, whoever owns it.
+    if (stats.uid !== ROOT) return rest.length === 0 && stats.isFile() ? null : stats;
     if (stats.isSymbolicLink()) {
       links += 1;
       if (links > MOST_LINKS) throw new FolderUnsafe(`${path}: its links lead in a circle; remove them`);

@@ -10,6 +10,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -65,6 +66,8 @@ function giveToService(path: string): void {
   if (!lstatSync(path).isDirectory()) return;
   for (const name of readdirSync(path)) giveToService(join(path, name));
 }
+
+const inKey = () => inData("key.json");
 
 /** A link in the data folder, which the service's user has made. */
 function link(target: string, ...names: readonly string[]): void {
@@ -165,6 +168,21 @@ describe.skipIf(!isRoot)("a link in the service's data folder leads root nowhere
     fleetgate("backup", file, "--config", config);
     const held = existsSync(file) ? spawnSync("tar", ["-tzf", file], { encoding: "utf8" }).stdout : "";
     expect(held).not.toContain("opcua/file");
+  });
+
+  it.each([
+    ["", inKey],
+    [", and root's own link leads there", () => join(folder, "etc", "to-key.json")],
+  ])("of a backup: a file of the configuration lies in the data folder%s", (_, named) => {
+    renameSync(join(folder, "etc", "key.json"), join(outside, "key.json"));
+    link(join(outside, "key.json"), "key.json");
+    symlinkSync(inKey(), join(folder, "etc", "to-key.json"));
+    writeFileSync(config, readFileSync(config, "utf8").replace("key.json", named()));
+    const file = join(folder, "backup.tar.gz");
+    expect(fleetgate("backup", file, "--config", config).said).toContain(
+      `${named()} cannot be read by the user that the gateway runs as`,
+    );
+    expect(existsSync(file)).toBe(false);
   });
 
   it("of a folder on the way, which the service can replace", () => {

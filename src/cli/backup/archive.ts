@@ -14,7 +14,7 @@ import {
   stateOfTree,
   unpackTar,
 } from "../../platform/archive/tar.ts";
-import { isCode, messageOf } from "../../platform/error-text.ts";
+import { isCode, messageOf, PlainError } from "../../platform/error-text.ts";
 import { asOwnerOf } from "../../platform/folder.ts";
 import { fileProblem } from "../../platform/plain-file.ts";
 import { EXPORT_FILE, exportTables } from "../../platform/stores/tables-export.ts";
@@ -136,10 +136,12 @@ export async function readGateway(configPath: string, env: Environment, nowMs: n
     const folders = [...new Set([...paths.map((each) => dirname(each)), dataDir])];
     const ofService = <T>(read: (trees: readonly string[]) => T) =>
       asOwnerOf(dataDir, () => read(existsSync(kept) ? [kept] : []));
-    const state = async () => `${stateOfTree(paths)}\n${await ofService(stateOfTree)}`;
+    const state = async () =>
+      [...(await ofOwners(paths, stateOfTree)), await ofService(stateOfTree)].join("\n");
     const entries = await readable(kept, async () => {
       const before = await state();
-      const read = [...folders.map(readFolder), ...readTree(paths), ...(await ofService(readTree))];
+      const named = await ofOwners(paths, readTree);
+      const read = [...folders.map(readFolder), ...named.flat(), ...(await ofService(readTree))];
       return before === (await state()) && (await ofService(() => isWhole(kept))) ? read : null;
     });
     const facts = {
@@ -159,6 +161,13 @@ export async function readGateway(configPath: string, env: Environment, nowMs: n
   throw new NotPossible(
     "the files change while they are read, or the OPC UA key and certificate are not a pair: try again",
   );
+}
+
+/** Reads each path with the rights of the user who decides what lies there. */
+async function ofOwners<T>(paths: readonly string[], read: (path: readonly string[]) => T): Promise<T[]> {
+  const all: T[] = [];
+  for (const path of paths) all.push(await asOwnerOf(path, () => read([path])));
+  return all;
 }
 
 /** The tables of a gateway, which may run on them. Their damage is no reason to have no backup. */
@@ -223,6 +232,7 @@ async function readable<T>(kept: string, read: () => Promise<T>): Promise<T | nu
   try {
     return await read();
   } catch (error) {
+    if (error instanceof PlainError) throw error;
     const path = error instanceof Error && "path" in error ? String(error.path) : "a file";
     if (isCode(error, "ENOENT") && path.startsWith(`${kept}/`)) return null;
     if (isCode(error, "ENOENT") && path === dirname(kept))

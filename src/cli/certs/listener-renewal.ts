@@ -118,8 +118,8 @@ async function pairsOf(location: GatewayLocation, nowMs: number): Promise<readon
       pairs[shared] = { ...before, name: `${before.name}, ${name}` };
       continue;
     }
-    const key = await textOf(keyFile);
-    if (key !== null) pairs.push({ name, path, certificate: content.text, key, keyFile });
+    const [certificate, key] = [await textOf(path), await textOf(keyFile)];
+    if (certificate !== null && key !== null) pairs.push({ name, path, certificate, key, keyFile });
   }
   return pairs;
 }
