@@ -24,6 +24,7 @@ import { exitCodes, malformed } from "./exit.ts";
 import { findSocket, socketOptions } from "./installed.ts";
 import { operationList, operationPage } from "./operation-facts.ts";
 import { positive } from "./option.ts";
+import { complain } from "./output.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 interface Options extends ControlOptions {
@@ -70,7 +71,7 @@ async function run(name: string | undefined, request: string, options: Options):
     const meant = nearest(name, [...manual.keys()]);
     const advice =
       meant === undefined ? "fleetgate call --list has all operations" : `the nearest operation is ${meant}`;
-    process.stderr.write(`fleetgate: ${advice}\n`);
+    complain(advice);
     return refuse(id, unknownOperation(name), options);
   }
   if (options.list === true) return print(operationPage(operation), exitCodes.ok);

@@ -13,6 +13,7 @@ import { exitOnProblems, type Reading, type ReportedProblem, readConfiguration }
 import { exitCodes } from "./exit.ts";
 import { configOption } from "./installed.ts";
 import { type Part, partText } from "./online/endpoints.ts";
+import { complain, say } from "./output.ts";
 import { type UnitEnvironment, type UnitRights, unitEnvironment } from "./unit-environment.ts";
 
 interface CheckOptions {
@@ -60,9 +61,7 @@ async function checkStores(dataDir: string): Promise<void> {
   const { otherFormats } = await import("../composition/stores.ts");
   const others = await asOwnerOf(dataDir, () => otherFormats(dataDir));
   for (const { folder, found, own } of others)
-    process.stderr.write(
-      `fleetgate: ${folder} is of version ${found}, and this program has version ${own}\n`,
-    );
+    complain(`${folder} is of version ${found}, and this program has version ${own}`);
   if (others.length > 0) process.exit(exitCodes.data);
 }
 
@@ -71,7 +70,7 @@ async function printDocument(reading: Reading, online: boolean, unit: string | n
   const { config, settings, problems } = reading;
   const parts = online && config !== null ? await tryAll(config, settings, unit !== null, () => {}) : [];
   const document = { valid: config !== null, unit, problems, ...(online ? { parts } : {}) };
-  process.stdout.write(`${JSON.stringify(document)}\n`);
+  say(JSON.stringify(document));
   if (config === null) process.exitCode = exitCodes.config;
   else end(parts);
 }

@@ -3,8 +3,10 @@ import type { ConfigProblem } from "../config/finding.ts";
 import { type Config, loadConfig } from "../config/load.ts";
 import type { Settings } from "../config/settings.ts";
 import { createCatalogue } from "../fleet/operations.ts";
+import { plainLines } from "../platform/plain-text.ts";
 import { exitCodes } from "./exit.ts";
 import { judgingHereMs, wrongClockHere } from "./machine-clock.ts";
+import { complain } from "./output.ts";
 
 /** A problem for the report. */
 export interface ReportedProblem extends ConfigProblem {
@@ -61,9 +63,7 @@ export function exitWithProblems(
 ): never {
   for (const problem of problems) print(path, problem);
   const count = problems.filter(({ severity }) => severity === "error").length;
-  process.stderr.write(
-    `fleetgate: ${count} ${count === 1 ? "problem" : "problems"} in ${path}; ${consequence}\n`,
-  );
+  complain(`${count} ${count === 1 ? "problem" : "problems"} in ${path}; ${consequence}`);
   process.exit(exitCodes.config);
 }
 
@@ -83,5 +83,5 @@ export function reported(
 /** `file:line: severity: path: message`, the form of compilers, which editors can read. */
 function print(file: string, { line, severity, path, message }: ReportedProblem): void {
   const place = line === null ? file : `${file}:${line}`;
-  process.stderr.write(`${place}: ${severity}: ${path === "" ? "" : `${path}: `}${message}\n`);
+  process.stderr.write(plainLines(`${place}: ${severity}: ${path === "" ? "" : `${path}: `}${message}\n`));
 }

@@ -1,10 +1,10 @@
 import { fstatSync } from "node:fs";
 import { format } from "node:util";
-import { type DestinationStream, pino } from "pino";
+import type { DestinationStream } from "pino";
 import type { Environment } from "../config/environment.ts";
 import type { Clock } from "../platform/clock.ts";
 import { hideSecrets, hideThese } from "../platform/crash/hide-secrets.ts";
-import type { Log } from "../platform/log.ts";
+import { type Log, lineDestination } from "../platform/log.ts";
 import { plain } from "../platform/plain-text.ts";
 
 const levels = {
@@ -76,7 +76,7 @@ const priorities = [
  * The journal removes that prefix.
  */
 export function logDestination(env: Environment, format: "json" | "text"): DestinationStream {
-  const stream = pino.destination({ fd: STANDARD_ERROR, sync: true });
+  const stream = lineDestination();
   const lineOf = format === "text" ? textLine : (line: string) => line;
   if (!isJournal(env)) return { write: (line) => stream.write(lineOf(line)) };
   return { write: (line) => stream.write(`<${priorityOf(line)}>${lineOf(line)}`) };

@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject } from "../platform/json.ts";
 import { jsonLine, plain } from "../platform/plain-text.ts";
 import { exitCodes, fail, NotPossible } from "./exit.ts";
 import type { GatewayLocation } from "./installed.ts";
+import { complain, say } from "./output.ts";
 import { listOf } from "./readable.ts";
 
 /** The gateway gave no outcome. `wasSent`: the request may have left, so its outcome is not known. */
@@ -175,10 +176,7 @@ export interface ControlOptions extends GatewayLocation {
 
 /** Prints an outcome; the result is the exit code. */
 export function finish(message: JsonObject, { json }: ControlOptions): number {
-  const lines = outcomeText(message).split("\n");
-  // The service and robots choose some of the words.
-  const text = json === true ? jsonLine(message) : lines.map(plain).join("\n");
-  return print(text, exitCodeOf(message.outcome));
+  return print(json === true ? jsonLine(message) : outcomeText(message), exitCodeOf(message.outcome));
 }
 
 /** Prints that a request other than a command was carried out, as an outcome; the result is the exit code. */
@@ -195,23 +193,23 @@ export async function exitWith(run: () => Promise<number>): Promise<void> {
     process.exitCode = await run();
   } catch (error) {
     if (error instanceof CallFailed) process.exitCode = report(error);
-    else if (error instanceof NotPossible) process.exitCode = say(error.message, error.exitCode);
+    else if (error instanceof NotPossible) process.exitCode = failed(error.message, error.exitCode);
     else fail(error, () => "");
   }
 }
 
 /** Prints why there is no outcome; the result is the exit code. A sent request may have been carried out. */
 function report({ message, wasSent }: CallFailed): number {
-  return say(message, wasSent ? exitCodeOf("unknown") : exitCodes.failure);
+  return failed(message, wasSent ? exitCodeOf("unknown") : exitCodes.failure);
 }
 
-function say(problem: string, exitCode: number): number {
-  process.stderr.write(`fleetgate: ${plain(problem)}\n`);
+function failed(problem: string, exitCode: number): number {
+  complain(plain(problem));
   return exitCode;
 }
 
 export function print(text: string, exitCode: number): number {
-  process.stdout.write(`${text}\n`);
+  say(text);
   return exitCode;
 }
 

@@ -1,5 +1,6 @@
 import { describeError, PlainError } from "../platform/error-text.ts";
 import { PortRefused, PortTaken, refusalAdvice } from "../platform/listener.ts";
+import { complain } from "./output.ts";
 
 /**
  * Exit codes of sysexits.h, for service managers. `usage`: an option or an answer is missing or wrong.
@@ -49,8 +50,7 @@ export function malformed(reason: string): NotPossible {
 
 /** Prints why nothing was written, and ends the process. */
 export function refuse({ problems }: Refused): never {
-  for (const problem of problems) process.stderr.write(`fleetgate: ${problem}\n`);
-  process.stderr.write("fleetgate: nothing was written\n");
+  for (const problem of [...problems, "nothing was written"]) complain(problem);
   process.exit(exitCodes.usage);
 }
 
@@ -66,8 +66,7 @@ export function fail(error: unknown, portOption: PortOption): never {
   const wanted = portWanted(error);
   const isPlain = error instanceof PlainError || error instanceof NotPossible;
   const reason = isPlain ? error.message : describeError(error);
-  const line = wanted === null ? reason : portLine(wanted, portOption(wanted));
-  process.stderr.write(`fleetgate: ${line}\n`);
+  complain(wanted === null ? reason : portLine(wanted, portOption(wanted)));
   process.exit(exitCodeOf(error));
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { Command } from "commander";
 import { isJsonObject, type JsonObject } from "../platform/json.ts";
-import { jsonLine, plain } from "../platform/plain-text.ts";
+import { jsonLine } from "../platform/plain-text.ts";
 import {
   askGateway,
   CallFailed,
@@ -64,7 +64,7 @@ async function run(options: Options): Promise<number> {
     );
   const report = await follow(socketPath, begun.body, isDrill, signal);
   if (options.json === true) return print(jsonLine(report), 0);
-  return print(lines(report).map(plain).join("\n"), 0);
+  return print(lines(report).join("\n"), 0);
 }
 
 const refused = (status: number) => (status === 409 ? exitCodeOf("refused") : 1);

@@ -8,6 +8,7 @@ import { lockFolder } from "../platform/folder-lock.ts";
 import { confirmLosses, discardStore } from "../platform/stores/kept-store.ts";
 import { fail, NotPossible } from "./exit.ts";
 import { configOption, dataOptions, findDataFolder, type GatewayLocation } from "./installed.ts";
+import { say } from "./output.ts";
 
 interface Options extends GatewayLocation {
   readonly discard?: true;
@@ -77,7 +78,7 @@ async function moveJournal(name: "to-cluster" | "from-cluster", config: Config):
   await lock[Symbol.asyncDispose]();
   const what = moved === null ? "nothing: this box has no journal" : `${moved.commands} commands`;
   const slots = moved === null ? "" : `, and the numbers of ${moved.slots} slots`;
-  process.stdout.write(`Moved ${what}${slots}.\n`);
+  say(`Moved ${what}${slots}.`);
 }
 
 /**
@@ -96,13 +97,11 @@ async function resetJournal(dataDir: string, discards: boolean): Promise<void> {
   if (discards) await discardStores(dataDir);
   await lock[Symbol.asyncDispose]();
   if (!discards && losses.length === 0) {
-    process.stdout.write(
-      `Nothing is lost in ${dataDir}, or no gateway has started since: nothing was changed.\n`,
-    );
+    say(`Nothing is lost in ${dataDir}, or no gateway has started since: nothing was changed.`);
   }
   for (const { folder, since, reason, keptAs } of losses) {
     const kept = keptAs === null ? "" : ` What there was is kept as ${keptAs}.`;
-    process.stdout.write(`${folder}: its loss on ${since} is confirmed (${reason}).${kept}\n`);
+    say(`${folder}: its loss on ${since} is confirmed (${reason}).${kept}`);
   }
 }
 
@@ -115,6 +114,6 @@ async function discardStores(dataDir: string): Promise<void> {
   for (const folder of [...wanted, ...newer.filter((each) => !wanted.includes(each))]) {
     const keptAs = await discardStore(folder, Date.now(), null);
     const kept = keptAs === null ? "" : ` What there was is kept as ${keptAs}.`;
-    process.stdout.write(`${folder} begins empty.${kept}\n`);
+    say(`${folder} begins empty.${kept}`);
   }
 }

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { JsonObject } from "../platform/json.ts";
-import { jsonLine, plain } from "../platform/plain-text.ts";
+import { jsonLine } from "../platform/plain-text.ts";
 import { askGateway, type ControlOptions, exitWith, outcomeOf, print } from "./control-client.ts";
 import { exitCodes } from "./exit.ts";
 import { findSocket, socketOptions } from "./installed.ts";
@@ -40,5 +40,5 @@ async function run(options: ControlOptions): Promise<number> {
   if (options.json === true) return print(jsonLine(answer), exitCodes.ok);
   const { bytes } = answer;
   const text = `saved ${textOf(answer, "path")}: ${String(bytes)} bytes, from ${textOf(answer, "from")} on`;
-  return print(plain(text), exitCodes.ok);
+  return print(text, exitCodes.ok);
 }

@@ -1,8 +1,10 @@
 import { Command } from "commander";
 import { isJsonObject, type JsonObject } from "../platform/json.ts";
+import { plain } from "../platform/plain-text.ts";
 import { askGateway, CallFailed, type ControlOptions, exitWith, print } from "./control-client.ts";
 import { exitCodes } from "./exit.ts";
 import { findSocket, socketOptions } from "./installed.ts";
+import { complain } from "./output.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 /** `fleetgate reload`: makes the gateway of this machine read its configuration again. */
@@ -31,7 +33,7 @@ async function run(options: ControlOptions): Promise<number> {
   for (const line of lines(body.warnings)) process.stderr.write(`warning: ${line}\n`);
   for (const line of lines(body.refused)) process.stderr.write(`${line}\n`);
   if (body.refused.length > 0) {
-    process.stderr.write("fleetgate: the configuration was not reloaded; nothing has changed\n");
+    complain("the configuration was not reloaded; nothing has changed");
     return exitCode;
   }
   if (body.applied.length === 0) return print("nothing in the configuration is new", exitCode);
@@ -45,5 +47,5 @@ function lines(list: unknown): readonly string[] {
 }
 
 function lineOf({ path, reason }: JsonObject): string {
-  return path === "" ? String(reason) : `${String(path)}: ${String(reason)}`;
+  return plain(path === "" ? String(reason) : `${String(path)}: ${String(reason)}`);
 }

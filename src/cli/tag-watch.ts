@@ -23,7 +23,9 @@ import { selfSigned } from "../northbound/opcua/made-certificate.ts";
 import { aborted } from "../platform/component.ts";
 import { describeError } from "../platform/error-text.ts";
 import { makeFolder } from "../platform/folder.ts";
+import { plain } from "../platform/plain-text.ts";
 import { NotPossible } from "./exit.ts";
+import { say } from "./output.ts";
 
 const FLEET_NAMESPACE = "urn:fleetgate:fleet";
 const APPLICATION_URI = "urn:fleetgate:watch";
@@ -183,11 +185,12 @@ async function follow(session: ClientSession, nodeIds: readonly string[]): Promi
     TimestampsToReturn.Both,
   );
   items.on("changed", (_item, value, index) => {
-    process.stdout.write(`${line(nodeIds[index] ?? "", value)}\n`);
+    say(tagLine(nodeIds[index] ?? "", value));
   });
 }
 
-function line(nodeId: string, value: DataValue): string {
+/** One line about a value. The server chooses the words. */
+export function tagLine(nodeId: string, value: DataValue): string {
   const time =
     (value.sourceTimestamp ?? value.serverTimestamp)?.toISOString().slice(11, 23) ?? "            ";
   const shown: unknown = value.value.value;
@@ -195,5 +198,5 @@ function line(nodeId: string, value: DataValue): string {
     ? JSON.stringify(Array.from(shown as Int32Array))
     : JSON.stringify(shown);
   const status = value.statusCode.isGood() ? "" : `  ${value.statusCode.name}`;
-  return `${time}  ${nodeId.slice(nodeId.indexOf(";s=") + 3)} = ${text ?? "null"}${status}`;
+  return plain(`${time}  ${nodeId.slice(nodeId.indexOf(";s=") + 3)} = ${text ?? "null"}${status}`);
 }

@@ -19,6 +19,7 @@ import {
 import { exitCodes, malformed } from "./exit.ts";
 import { findSocket, socketOptions } from "./installed.ts";
 import { someTexts } from "./option.ts";
+import { complain, say } from "./output.ts";
 import { listOf, localTime, numberOf, objectOf, textOf } from "./readable.ts";
 import { endWithReader, stopSignal } from "./stop-signal.ts";
 
@@ -147,9 +148,9 @@ async function tail(options: Options): Promise<number> {
   let away: string | null = null;
   /** Whether the gateway has answered at least once. */
   let isKnown = false;
-  const say = (text: string) => {
-    if (isJson) process.stderr.write(`fleetgate: ${plain(text)}\n`);
-    else process.stdout.write(`${localTime(systemClock.nowMs())}  ${plain(text)}\n`);
+  const report = (text: string) => {
+    if (isJson) complain(plain(text));
+    else say(`${localTime(systemClock.nowMs())}  ${plain(text)}`);
   };
   while (!signal.aborted) {
     try {
@@ -157,15 +158,15 @@ async function tail(options: Options): Promise<number> {
         socketPath,
         (events) => {
           isKnown = true;
-          if (away !== null) say("the gateway is back; what happened meanwhile is not shown");
+          if (away !== null) report("the gateway is back; what happened meanwhile is not shown");
           away = null;
           for (const event of events.filter((each) => isWanted(each, options)))
-            process.stdout.write(`${isJson ? jsonLine(event) : eventLine(event)}\n`);
+            say(isJson ? jsonLine(event) : eventLine(event));
         },
         signal,
       );
       away = reason;
-      if (!signal.aborted) say(`${reason}; waiting for it to come back`);
+      if (!signal.aborted) report(`${reason}; waiting for it to come back`);
     } catch (error) {
       if (signal.aborted) break;
       // Later requests would be refused like the first. A gateway that answered before is coming back.

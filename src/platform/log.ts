@@ -1,5 +1,6 @@
 import { type DestinationStream, type Logger, pino } from "pino";
 import { describeError } from "./error-text.ts";
+import { plainLines } from "./plain-text.ts";
 
 /** Fields of a log line. Never a token, a secret or a whole request. */
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -39,6 +40,14 @@ export interface LeveledLog extends Log {
 const ROOT = "gateway";
 const CHANGED = "log level changed";
 
+const STANDARD_ERROR = 2;
+
+/** Writes lines that a terminal shows as they are: others choose some of the words. */
+export function lineDestination(fd = STANDARD_ERROR): DestinationStream {
+  const stream = pino.destination({ fd, sync: true });
+  return { write: (line) => stream.write(plainLines(line)) };
+}
+
 /** JSON lines on `destination` (standard error by default), with the causes of errors. */
 export function createLog(level: LogLevel, destination?: DestinationStream): LeveledLog {
   const root = pino(
@@ -48,7 +57,7 @@ export function createLog(level: LogLevel, destination?: DestinationStream): Lev
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: describeError, cause: describeError },
     },
-    destination ?? pino.destination({ fd: 2, sync: true }),
+    destination ?? lineDestination(),
   );
   /** Logs changes of the levels, at a level of its own. */
   const record = root.child({});

@@ -6,6 +6,11 @@ export function plain(text: string): string {
   return text.replace(notPlain, escaped);
 }
 
+/** The same for a text of several lines. */
+export function plainLines(text: string): string {
+  return text.split("\n").map(plain).join("\n");
+}
+
 /** The first characters of the result, at most so many. */
 export function plainStart(text: string, most: number): string {
   const shown = plain(text);

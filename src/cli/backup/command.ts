@@ -7,6 +7,7 @@ import { syncFolder } from "../../platform/stores/store-marks.ts";
 import { fail, NotPossible } from "../exit.ts";
 import { configOption } from "../installed.ts";
 import { isThere, whyNotWritten } from "../new-file.ts";
+import { complain, say } from "../output.ts";
 import { unitEnvironment } from "../unit-environment.ts";
 import { packBackup, readGateway, unpackBackup } from "./archive.ts";
 import { refuseForeign } from "./content.ts";
@@ -73,12 +74,10 @@ async function backup(target: string, config: string): Promise<void> {
   const path = resolve(isFolder ? join(target, name) : target);
   await writeWhole(path, await packBackup(found));
   const files = found.entries.filter(({ kind }) => kind === "file");
-  for (const each of files) process.stdout.write(`/${each.name}\n`);
+  for (const each of files) say(`/${each.name}`);
   if (found.tablesProblem !== null)
-    process.stderr.write(
-      `fleetgate: robots that have had nodes, counters and alarms are not in it: ${found.tablesProblem}\n`,
-    );
-  process.stdout.write(`${path}: ${files.length} files of gateway ${gatewayId}. It holds secrets.\n`);
+    complain(`robots that have had nodes, counters and alarms are not in it: ${found.tablesProblem}`);
+  say(`${path}: ${files.length} files of gateway ${gatewayId}. It holds secrets.`);
 }
 
 /** A crash leaves no file of that name that is not whole. */
@@ -106,9 +105,9 @@ async function restore(path: string, options: RestoreOptions): Promise<void> {
   const read = await unpackBackup(path, bytesOf(path));
   const { written, keptAs } = await restoreBackup(read, options);
   const { gatewayId, dataDir, madeAt } = read.facts;
-  for (const each of written) process.stdout.write(`${each}\n`);
-  for (const each of keptAs) process.stdout.write(`What there was is kept as ${each}.\n`);
-  process.stdout.write(`Gateway ${gatewayId} is as it was on ${madeAt}.\n`);
+  for (const each of written) say(each);
+  for (const each of keptAs) say(`What there was is kept as ${each}.`);
+  say(`Gateway ${gatewayId} is as it was on ${madeAt}.`);
   if (options.keepsJournal) return;
   process.stdout.write(
     "It passes only stops and reads until you confirm that what was sent since is not known. Look at the\n" +

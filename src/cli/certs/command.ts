@@ -2,10 +2,12 @@ import { Command } from "commander";
 import { moveCertificates, select } from "../../northbound/opcua/certificate-store/move.ts";
 import { storeFolder } from "../../northbound/opcua/certificate-store/store.ts";
 import { asOwnerOf } from "../../platform/folder.ts";
+import { plainLines } from "../../platform/plain-text.ts";
 import { fail, NotPossible, Refused, refuse } from "../exit.ts";
 import { dataOptions, type GatewayLocation } from "../installed.ts";
 import { judgingHereMs, wrongClockHere } from "../machine-clock.ts";
 import { publicAccess, writeNewFile } from "../new-file.ts";
+import { complain, say } from "../output.ts";
 import {
   fullText,
   inventoryJson,
@@ -142,7 +144,7 @@ async function renew({
     : await listenersToRenew(location, nowMs);
   if (passedOver.length > 0)
     process.stdout.write(`Not renewed, since another CA has signed it: ${passedOver.join(", ")}\n`);
-  for (const problem of problems) process.stdout.write(`! ${problem}\n`);
+  for (const problem of problems) say(`! ${problem}`);
   const files = activate
     ? await activateNextOfListeners(location, nowMs)
     : await makeNextOfListeners(renewable, nowMs);
@@ -154,14 +156,14 @@ async function renew({
   } catch (error) {
     // Its certificate is the plant's, it has made none yet, or there is no OPC UA.
     if (files.length + passedOver.length === 0 || !(error instanceof NotPossible)) throw error;
-    process.stdout.write(`Not of OPC UA: ${error.message}\n`);
+    say(`Not of OPC UA: ${error.message}`);
   }
   if (problems.length > 0) throw new NotPossible(problems.join("; "));
 }
 
 function warnOfClock(): void {
   const problem = wrongClockHere();
-  if (problem !== null) process.stderr.write(`fleetgate: ${problem}\n`);
+  if (problem !== null) complain(problem);
 }
 
 /** Throws NotPossible if the clock is wrong: a certificate would be of that time. */
@@ -172,5 +174,5 @@ function rightTime(): number {
 }
 
 function jsonText(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
+  return `${plainLines(JSON.stringify(value, null, 2))}\n`;
 }

@@ -5,6 +5,7 @@ import { brokerAddress } from "../../northbound/mqtt/client/dial.ts";
 import { brokersOf, type MqttOptions } from "../../northbound/mqtt/options.ts";
 import type { Peer } from "../../platform/connect-fault.ts";
 import { createLive } from "../../platform/live.ts";
+import { plain } from "../../platform/plain-text.ts";
 import { bareHost } from "../../platform/url-host.ts";
 
 /** The result of `fleetgate check --online` for one part. It contains no secret. */
@@ -35,8 +36,8 @@ export function skipped(part: string, detail: string, advice = ""): Part {
 
 /** For people: one line, and another one that begins with an arrow if there is something to do. */
 export function partText({ part, state, detail, advice }: Part): string {
-  const line = `  ${state.padEnd(8)} ${part}: ${detail}\n`;
-  return advice === "" ? line : `${line}           → ${advice}\n`;
+  const line = `  ${state.padEnd(8)} ${plain(`${part}: ${detail}`)}\n`;
+  return advice === "" ? line : `${line}           → ${plain(advice)}\n`;
 }
 
 /** A host in the configuration, and its protocol. */
@@ -58,7 +59,7 @@ export function endpointsOf({ fleet, mqtt, opcua, cluster }: Config): readonly E
   const fleetKeys = { caKey: "fleet.ca", certificateKey: "fleet.clientCertificate", isBehindProxy };
   const isSameServer = new URL(fleet.authUrl).origin === new URL(fleet.httpsUrl).origin;
   return [
-    ...(fleet.proxyUrl === null ? [] : [plain("fleet.proxy.url", fleet.proxyUrl, "proxy")]),
+    ...(fleet.proxyUrl === null ? [] : [withoutTls("fleet.proxy.url", fleet.proxyUrl, "proxy")]),
     {
       key: "fleet.grpc.address",
       ...address(`https://${fleet.grpcAddress}`),
@@ -73,7 +74,7 @@ export function endpointsOf({ fleet, mqtt, opcua, cluster }: Config): readonly E
       ? []
       : brokersOf(runningMqtt(createLive(mqtt))).flatMap(({ broker }) => brokerEndpoint(broker))),
     ...(opcua?.reverseConnect ?? []).map((url, index) =>
-      plain(`opcua.reverseConnect[${index}]`, url, "opcua"),
+      withoutTls(`opcua.reverseConnect[${index}]`, url, "opcua"),
     ),
     ...(cluster === null ? [] : cluster.etcd.endpoints.map((_, index) => etcdEndpoint(cluster, index))),
   ];
@@ -104,7 +105,7 @@ function brokerEndpoint(broker: MqttOptions["broker"]): readonly Endpoint[] {
   return [{ ...common, speaks: "mqtts", caKey: "mqtt.ca", certificateKey: "mqtt.clientCertificate" }];
 }
 
-function plain(key: string, url: string, speaks: Endpoint["speaks"]): Endpoint {
+function withoutTls(key: string, url: string, speaks: Endpoint["speaks"]): Endpoint {
   return { key, ...address(url), speaks, caKey: null, certificateKey: null, isBehindProxy: false };
 }
 

@@ -11,6 +11,7 @@ import { askGateway, CallFailed, type ControlOptions, outcomeOf } from "../contr
 import { exitCodes, fail, malformed, statusCodes } from "../exit.ts";
 import { findSocket, type GatewayLocation, installed, socketOptions } from "../installed.ts";
 import { positive } from "../option.ts";
+import { complain, say } from "../output.ts";
 import { localTime } from "../readable.ts";
 import { endWithReader, stopSignal } from "../stop-signal.ts";
 import { clusterLine, headline, statusLines } from "./status-text.ts";
@@ -92,7 +93,7 @@ async function compare(
       return null;
     });
   const missing = await waitAsBefore(before, ask, withinSeconds * 1_000, signal);
-  for (const each of missing) process.stdout.write(`${plain(each)}\n`);
+  for (const each of missing) say(plain(each));
   return missing.length === 0 ? statusCodes.up : statusCodes.down;
 }
 
@@ -124,15 +125,15 @@ async function show(
     const status = await askStatus(socketPath, signal);
     const { lines, code } = report(status);
     process.exitCode = code;
-    process.stdout.write(`${json === true ? jsonLine(status) : lines.join("\n")}\n`);
+    say(json === true ? jsonLine(status) : lines.join("\n"));
     return code;
   } catch (error) {
     if (!(error instanceof CallFailed)) throw error;
     // On standard output, because monitoring systems show its first line.
     const unit = await unitState(options);
-    const text = `${plain(error.message)}${unit === null ? "" : `; ${plain(unit)}`}`;
-    if (json !== true) process.stdout.write(`no answer: ${text}\n`);
-    else process.stderr.write(`fleetgate: ${text}\n`);
+    const text = plain(`${error.message}${unit === null ? "" : `; ${unit}`}`);
+    if (json === true) complain(text);
+    else say(`no answer: ${text}`);
     return statusCodes.noAnswer;
   }
 }
@@ -144,14 +145,14 @@ async function watch(socketPath: string, options: Options, signal: AbortSignal):
     const status = await askStatus(socketPath, signal).catch(asFailure);
     if (signal.aborted) break;
     const time = localTime(systemClock.nowMs());
-    const failure = status instanceof CallFailed ? `no answer: ${plain(status.message)}` : null;
+    const failure = status instanceof CallFailed ? plain(`no answer: ${status.message}`) : null;
     if (options.json === true) {
-      if (status instanceof CallFailed) process.stderr.write(`fleetgate: ${plain(status.message)}\n`);
-      else process.stdout.write(`${jsonLine(status)}\n`);
+      if (status instanceof CallFailed) complain(plain(status.message));
+      else say(jsonLine(status));
     } else if (process.stdout.isTTY) {
       const lines = status instanceof CallFailed ? [failure ?? ""] : statusLines(status);
       screen.show([time, ...lines]);
-    } else process.stdout.write(`${time}  ${status instanceof CallFailed ? failure : headline(status)}\n`);
+    } else say(`${time}  ${status instanceof CallFailed ? failure : headline(status)}`);
     // Rejects if it is interrupted.
     await wait(WATCH_MS, undefined, { signal }).catch(() => {});
   }
@@ -182,7 +183,7 @@ export interface ScreenOutput {
 
 /** A terminal on which each text replaces the last one. */
 export interface Screen {
-  /** Lines without control characters. Longer text is cut off. */
+  /** Longer text is cut off. */
   show(lines: readonly string[]): void;
 }
 
@@ -199,7 +200,7 @@ export function createScreen(output: ScreenOutput): Screen {
       const columns = output.columns || 80;
       const room = (output.rows || 24) - 1;
       const shown = lines.length <= room ? lines : [...lines.slice(0, room - 1), "…"];
-      const text = shown.map((line) => `${cut(line, columns)}${CLEAR_LINE}\n`).join("");
+      const text = shown.map((line) => `${cut(plain(line), columns)}${CLEAR_LINE}\n`).join("");
       output.write(`${isFirst ? CLEAR_ALL : ""}${HOME}${text}${CLEAR_BELOW}`);
       isFirst = false;
     },

@@ -10,6 +10,7 @@ import type { RobotId } from "../../domain/robot.ts";
 import type { Health } from "../../platform/component.ts";
 import { isJsonObject } from "../../platform/json.ts";
 import type { LineFile } from "../../platform/line-file.ts";
+import { jsonLine } from "../../platform/plain-text.ts";
 
 /**
  * One line of the audit log: usually a command and its outcome. snake_case, like everything that is
@@ -45,7 +46,7 @@ export function auditTo(
   journal: { send(priority: "warning" | "notice", line: string): void } | null,
 ): AuditSink {
   return (record) => {
-    const line = JSON.stringify(record);
+    const line = jsonLine(record);
     file.append(line);
     journal?.send(notable.has(record.outcome) ? "warning" : "notice", line);
   };

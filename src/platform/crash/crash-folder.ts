@@ -5,6 +5,7 @@ import { makeFolder } from "../folder.ts";
 import { isJsonObject, type JsonObject, parsedJson } from "../json.ts";
 import { readNowIfThere, replaceFile } from "../kept-file.ts";
 import { inOrder, nextNumber } from "../plain-file.ts";
+import { plainLines } from "../plain-text.ts";
 
 /** The state of a run, noted while it lives: a process that is killed writes nothing more. */
 export interface Life extends JsonObject {
@@ -69,7 +70,7 @@ export function createCrashFolder(path: string): CrashFolder {
       const number = nextNumber(reports(readdirSync(path)));
       const name = `crash-${report.at.replaceAll(":", "-")}-${number}.json`;
       const draft = join(path, `${name}.new`);
-      writeFileSync(draft, `${JSON.stringify(report, null, 2)}\n`, { mode: OWNER_ONLY });
+      writeFileSync(draft, `${plainLines(JSON.stringify(report, null, 2))}\n`, { mode: OWNER_ONLY });
       renameSync(draft, join(path, name));
       for (const old of reports(readdirSync(path)).slice(0, -KEPT)) rmSync(join(path, old), { force: true });
       return join(path, name);
