@@ -209,7 +209,7 @@ export class Writer {
   /** Never rejects. */
   async #append(lines: readonly LogLine[]): Promise<void> {
     const { eventLog, clock } = this.#parts;
-    const timer = startLoopTimer(clock, SLOW_MS, () => this.#onSlow());
+    const timer = startLoopTimer(clock, SLOW_MS, () => this.#failed(null));
     try {
       await eventLog.append(lines);
       this.#after(SYNC_MS, this.#syncLog);
@@ -290,7 +290,7 @@ export class Writer {
   async #writeAll(steps: readonly StoreChange[]): Promise<void> {
     const { store, clock } = this.#parts;
     for (let from = 0; from < steps.length; from += MOST_AT_ONCE) {
-      const timer = startLoopTimer(clock, SLOW_MS, () => this.#onSlow());
+      const timer = startLoopTimer(clock, SLOW_MS, () => this.#failed(null));
       try {
         await store.write(steps.slice(from, from + MOST_AT_ONCE));
       } finally {
@@ -337,17 +337,13 @@ export class Writer {
     this.#parts.onSettled(waiting);
   }
 
+  /** Those that are being logged came first: no later event of their robot may pass them. */
   #settleQueued(): void {
-    const queued = this.#puts;
+    const queued = [...this.#underWay, ...this.#puts];
+    this.#underWay = [];
     this.#puts = [];
     for (const entry of queued) this.#goOnFromMemory(entry);
     this.#settle(queued);
-  }
-
-  #onSlow(): void {
-    this.#settle(this.#underWay);
-    this.#underWay = [];
-    this.#failed(null);
   }
 
   /** @param error null: the disk does not answer */

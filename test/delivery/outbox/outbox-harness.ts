@@ -170,8 +170,8 @@ function createLossyLog() {
         return Promise.resolve(files.flatMap((file) => (file.number > stored ? file.lines : [])));
       },
       async append(lines) {
-        if (isFailing()) throw new Error("the disk is full");
         if (isHanging) await new Promise<void>((resolve) => whenAnswered.push(resolve));
+        if (isFailing()) throw new Error("the disk is full");
         if (start !== starts) return new Promise(() => {});
         if (current() === undefined) files.push({ number, lines: [], synced: 0 });
         current()?.lines.push(...(JSON.parse(JSON.stringify(lines)) as LogLine[]));

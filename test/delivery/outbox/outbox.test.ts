@@ -260,6 +260,38 @@ describe("what events have told", () => {
   });
 });
 
+describe("a disk that fails while an event is being logged", () => {
+  it("lets no later event pass it, nor its state", async () => {
+    const { box, turns } = await begin();
+    scene.open();
+    scene.hang(true);
+    box.push(mission("m1", "STATE_RUNNING"));
+    await turns();
+    box.push(mission("m1", "STATE_SUCCEEDED"));
+    scene.fail(true);
+    scene.hang(false);
+    await turns();
+    expect([...scene.take(1), ...scene.take(1)]).toEqual(["m1 STATE_RUNNING", "m1 STATE_SUCCEEDED"]);
+    expect(box.published.missions("r1")?.get("m1")).toBe("STATE_SUCCEEDED");
+  });
+
+  it("lets none pass it where the store is what fails", async () => {
+    const { box, turns, clock } = await begin();
+    box.push(alarm("e1"));
+    await turns();
+    scene.hang(true);
+    box.push(alarm("e2"));
+    await turns();
+    scene.fail(true);
+    await clock.settle(200);
+    box.push(alarm("e3"));
+    scene.hang(false);
+    await turns();
+    scene.open();
+    expect([...scene.take(2), ...scene.take(1)]).toEqual(["e1 historical", "e2 historical", "e3 historical"]);
+  });
+});
+
 describe("the commands whose events a crash may have lost", () => {
   it("are those since the last one on the disk", async () => {
     await begin();
