@@ -153,8 +153,7 @@ interface ChangeQueue {
   /** These changes have arrived. */
   arrived(changes: readonly StateChange[]): void;
   /**
-   * Drops the waiting changes, and begins again from a snapshot. Evictions stay until they have arrived,
-   * because no snapshot shows what was removed.
+   * Drops the waiting changes, and begins again from a snapshot. Removals stay until they have arrived.
    */
   restart(): void;
   readonly length: number;
@@ -170,7 +169,7 @@ interface ChangeQueue {
  */
 function createChangeQueue(limit: number, state: CurrentState): ChangeQueue {
   let newest = new Map<string, StateChange>();
-  /** Evictions that wait, and those that were handed out and may not have arrived. */
+  /** Removals that wait, and those that were handed out and may not have arrived. */
   const evicted = new Map<string, StateChange>();
   const evictionsUnderWay = new Map<string, StateChange>();
   let backlog: readonly StateChange[] = [];
@@ -226,7 +225,7 @@ function createChangeQueue(limit: number, state: CurrentState): ChangeQueue {
 
   return {
     push(key, change) {
-      if (change.kind === "task_chain_evicted") return evict(key, change);
+      if (isRemoval(change)) return evict(key, change);
       // The key is in use again. Reading the size of an empty map is cheaper than looking for a key.
       if (evicted.size > 0) evicted.delete(key);
       if (evictionsUnderWay.size > 0) evictionsUnderWay.delete(key);
@@ -250,8 +249,7 @@ function createChangeQueue(limit: number, state: CurrentState): ChangeQueue {
     },
     arrived(changes) {
       if (evictionsUnderWay.size === 0) return;
-      for (const change of changes)
-        if (change.kind === "task_chain_evicted") evictionsUnderWay.delete(changeKey(change));
+      for (const change of changes) if (isRemoval(change)) evictionsUnderWay.delete(changeKey(change));
     },
     restart() {
       for (const [key, change] of evictionsUnderWay) evicted.set(key, change);
@@ -271,4 +269,9 @@ function createChangeQueue(limit: number, state: CurrentState): ChangeQueue {
       return skipped;
     },
   };
+}
+
+/** No snapshot shows what was removed. */
+function isRemoval({ kind }: StateChange): boolean {
+  return kind === "task_chain_evicted" || kind === "station_removed";
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { createFeed, type QueueLimits } from "../../src/delivery/feed.ts";
-import { changeKey } from "../../src/domain/change.ts";
+import { changeKey, type StateChange } from "../../src/domain/change.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { createFakeState, event } from "./fake-state.ts";
@@ -115,3 +115,26 @@ it("counts the values that an overflow dropped, and shows the newest all the sam
   expect(feed.figures().changesSkipped).toBe(3);
   expect(feed.take().changes).toHaveLength(3);
 });
+
+it.each<StateChange>([
+  { kind: "task_chain_evicted", chainId: 7 },
+  { kind: "station_removed", station: "dock" },
+])(
+  "says that something was removed while nobody was connected, and again until it has arrived: %j",
+  (gone) => {
+    const state = createFakeState();
+    const clock = createManualClock();
+    const feed = createFeed("mqtt", { changes: 9, events: 9, perTurn: 9 }, { state, clock, log: silentLog });
+    feed.take();
+    feed.setOpen(false);
+    feed.pushChange(changeKey(gone), gone);
+    feed.setOpen(true);
+    expect(feed.take().changes).toEqual([gone]);
+    feed.setOpen(true);
+    const slice = feed.take();
+    expect(slice.changes).toEqual([gone]);
+    feed.release(slice);
+    feed.setOpen(true);
+    expect(feed.take().changes).toEqual([]);
+  },
+);
