@@ -1,4 +1,4 @@
-import {
+import fs, {
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -10,6 +10,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -195,6 +196,23 @@ describe("a damaged store", () => {
       expect(confirmLosses(dirname(folder))).toEqual([]);
     },
   );
+
+  it.each([0, 1, 2, 3, 4])("is found again if the start that found it ended at rename %s", async (last) => {
+    await (await firstStart()).close();
+    truncateSync(data(), 0);
+    const { renameSync } = fs;
+    let renames = 0;
+    fs.renameSync = (from, to) => {
+      if (renames === last) throw new Error("the process ends");
+      renames += 1;
+      renameSync(from, to);
+    };
+    syncBuiltinESMExports();
+    await prepare().catch(() => {});
+    Object.assign(fs, { renameSync });
+    syncBuiltinESMExports();
+    expect(await prepare({ nowMs: NOW + 1 })).not.toBeNull();
+  });
 
   it("is found after a clean stop, though its file looks the same: a byte of a record", async () => {
     await (await firstStart()).close();

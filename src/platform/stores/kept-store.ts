@@ -157,8 +157,10 @@ export async function loseStore(
 ): Promise<StoreLoss> {
   const since = new Date(nowMs).toISOString();
   const loss: StoreLoss = { since, reason, keptAs: putAside(folder, since) };
-  await makeEmpty(folder);
+  await makeFolder(folder);
+  // First: if this ends between the two, an empty store without the mark of a loss would pass for a new one.
   if (mustBeConfirmed) writeLoss(folder, loss);
+  await makeEmpty(folder);
   return loss;
 }
 
