@@ -92,6 +92,8 @@ export interface Observed<T> {
   readonly value: T;
   readonly stamp: Stamp;
   readonly quality: Quality;
+  /** The newest message, which lists all of its kind, has it no more. */
+  readonly isGone?: true;
 }
 
 /** How long something has not been good. */

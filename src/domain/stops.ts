@@ -52,11 +52,7 @@ export function isPaused({ stateId }: Presence): boolean {
  * - each conveyor that the robot still lists and that rolls, or is not known to stand now.
  */
 export function activitiesOf({ missions, presence, conveyors }: RobotSight): readonly SeenActivity[] {
-  const newestMs = Math.max(...conveyors.map(({ stamp }) => stamp.receivedAtMs));
-  // A message lists all conveyors: one that an earlier message had, and the last has not, is gone.
-  const isListed = ({ quality, stamp }: Observed<Conveyor>) =>
-    quality !== "lost" || stamp.receivedAtMs === newestMs;
-  return [...missionsOf(missions), ...chainsOf(presence), ...conveyors.filter(isListed).flatMap(rollingOf)];
+  return [...missionsOf(missions), ...chainsOf(presence), ...conveyors.flatMap(rollingOf)];
 }
 
 /** A stop, and the activities that it ends. */
@@ -123,9 +119,9 @@ function chainsOf(presence: Observed<Presence> | undefined): readonly SeenActivi
   return [{ activity: { kind: "chain", chainId, amrId }, isSeen, stamp: presence.stamp }];
 }
 
-function rollingOf({ value, quality, stamp }: Observed<Conveyor>): readonly SeenActivity[] {
+function rollingOf({ value, quality, stamp, isGone }: Observed<Conveyor>): readonly SeenActivity[] {
   const { index, operation } = value;
-  if (operation === "OPERATION_STATE_STOP" && quality === "good") return [];
+  if (isGone === true || (operation === "OPERATION_STATE_STOP" && quality === "good")) return [];
   const isSeen = operation === "OPERATION_STATE_ROLLING" && quality === "good";
   return [{ activity: { kind: "conveyor", index }, isSeen, stamp }];
 }

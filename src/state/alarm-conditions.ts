@@ -18,6 +18,9 @@ const LONGEST_TEXT = 500;
 /** States of a mission that has not begun. */
 const waiting: ReadonlySet<unknown> = new Set(["STATE_UNKNOWN", "STATE_DEFAULT"]);
 
+/** Whose messages have a time of the robot. */
+type StampedChange = Extract<StateChange, { readonly kind: "mission" | "battery" }>;
+
 /** Sets and clears conditions of alarms by the values and events of the fleet. */
 export interface AlarmConditions {
   handle(change: StateChange): void;
@@ -26,25 +29,24 @@ export interface AlarmConditions {
 
 /** A value that is not known now changes no condition: an alarm stands until the contrary is known. */
 export function createAlarmConditions(registry: AlarmRegistry, limits: Live<BatteryLimits>): AlarmConditions {
-  const qualities = new Map<RobotId, Quality>();
-  /** The time of receipt of the newest message with a time of its own. */
-  const stampedAtMs = new Map<RobotId, number>();
+  /** The newest messages with a time of their own. */
+  const newest = { mission: new Map<RobotId, Stamp>(), battery: new Map<RobotId, Stamp>() };
 
   function state(robotId: RobotId, code: AlarmCode, holds: boolean, text: string): void {
     registry.state({ kind: "robot", robotId }, code, { holds, text });
   }
 
   function hearRobot(robotId: RobotId, quality: Quality): void {
-    qualities.set(robotId, quality);
     if (quality === "unknown") return;
     state(robotId, "ROBOT_LOST", quality === "lost", "nothing known of the robot is true any more");
   }
 
-  /** Only the newest message of the robot counts: an older wrong one may still be the last of its value. */
-  function handleClock(robotId: RobotId, { receivedAtMs, isClockWrong }: Stamp): void {
-    if (receivedAtMs < (stampedAtMs.get(robotId) ?? 0)) return;
-    stampedAtMs.set(robotId, receivedAtMs);
-    state(robotId, "ROBOT_CLOCK", isClockWrong === true, "the times of the robot's messages cannot be true");
+  /** A message counts once: it comes again when its quality changes, after newer ones of another kind. */
+  function handleClock({ kind, robotId, observed: { stamp } }: StampedChange): void {
+    if (newest[kind].get(robotId) === stamp) return;
+    newest[kind].set(robotId, stamp);
+    const { isClockWrong = false } = stamp;
+    state(robotId, "ROBOT_CLOCK", isClockWrong, "the times of the robot's messages cannot be true");
   }
 
   function hearPresence(robotId: RobotId, presence: Presence): void {
@@ -85,7 +87,8 @@ export function createAlarmConditions(registry: AlarmRegistry, limits: Live<Batt
       if (change.kind === "robot") hearRobot(change.robotId, change.quality);
       if (!("observed" in change) || !("robotId" in change)) return;
       const { robotId, observed } = change;
-      if (change.kind === "conveyor" && observed.quality === "lost" && qualities.get(robotId) === "good")
+      if (change.kind === "mission" || change.kind === "battery") handleClock(change);
+      if (change.kind === "conveyor" && observed.isGone)
         handleConveyor(robotId, change.observed.value, false);
       if (observed.quality !== "good") return;
       switch (change.kind) {
@@ -94,10 +97,8 @@ export function createAlarmConditions(registry: AlarmRegistry, limits: Live<Batt
         case "conveyor":
           return handleConveyor(robotId, change.observed.value, true);
         case "battery":
-          handleClock(robotId, observed.stamp);
           return hearBattery(robotId, change.observed.value);
         case "mission":
-          handleClock(robotId, observed.stamp);
           return hearMissions(robotId, change.observed.value);
       }
     },

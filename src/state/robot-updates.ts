@@ -197,7 +197,9 @@ function goneConveyors(cached: CachedConveyors, listed: readonly Conveyor[]): re
   const left = value.filter((conveyor) => !isListed(conveyor.index));
   const old = cached.gone.filter((observed) => !isListed(observed.value.index));
   if (left.length === 0 && old.length === cached.gone.length) return cached.gone;
-  const now = left.map((conveyor): Observed<Conveyor> => ({ value: conveyor, stamp, quality: "lost" }));
+  const now = left.map(
+    (conveyor): Observed<Conveyor> => ({ value: conveyor, stamp, quality: "lost", isGone: true }),
+  );
   return [...old, ...now];
 }
 

@@ -96,11 +96,14 @@ describe("what stops a robot now", () => {
   it("doubts a conveyor that stood when it was good last, and leaves out one that is not listed any more", () => {
     const stale = [conveyor(0, "OPERATION_STATE_STOP", "stale"), conveyor(1, "OPERATION_STATE_STOP", "lost")];
     expect(stops({ ...nothing, conveyors: stale })).toEqual([{ kind: "stop_conveyors", indexes: [0, 1] }]);
-    const gone = [
-      conveyor(0, "OPERATION_STATE_STOP", "good", 2),
-      conveyor(1, "OPERATION_STATE_ROLLING", "lost", 1),
-    ];
-    expect(stops({ ...nothing, conveyors: gone })).toEqual([]);
+    // The wall clock was set back between the two messages: the time of receipt shows no order.
+    const isGone = { ...conveyor(1, "OPERATION_STATE_ROLLING", "lost", 9), isGone: true } as const;
+    expect(stops({ ...nothing, conveyors: [...stale, isGone].slice(1) })).toEqual([
+      { kind: "stop_conveyors", indexes: [1] },
+    ]);
+    expect(
+      stops({ ...nothing, conveyors: [conveyor(0, "OPERATION_STATE_STOP", "good", 2), isGone] }),
+    ).toEqual([]);
   });
 });
 

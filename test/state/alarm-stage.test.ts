@@ -77,6 +77,16 @@ describe("limits of batteries that change", () => {
 });
 
 describe("a robot's clock", () => {
+  const DAY_MS = 86_400_000;
+  const mission = (receivedAtMs: number): StateChange => ({
+    kind: "mission",
+    robotId: "r1",
+    observed: {
+      value: { missions: [], currentMissionIndex: -1 },
+      stamp: { sourceTimeMs: 0, sequence: 1, receivedAtMs },
+      quality: "good",
+    },
+  });
   const battery = (receivedAtMs: number, isClockWrong?: true): StateChange => ({
     kind: "battery",
     robotId: "r1",
@@ -87,14 +97,28 @@ describe("a robot's clock", () => {
     },
   });
 
+  const holdsIn = ({ registry }: ReturnType<typeof openAlarms>) =>
+    registry.holds({ kind: "robot", robotId: "r1" }, "ROBOT_CLOCK");
+
   it("is an alarm while the robot's newest message has an impossible time", () => {
-    const { apply, registry } = openAlarms();
-    expect(shownBy(apply(batch(battery(5, true))))).toMatchObject({ r1: ["ROBOT_CLOCK"] });
-    const holds = () => registry.holds({ kind: "robot", robotId: "r1" }, "ROBOT_CLOCK");
-    apply(batch(battery(4)));
-    expect(holds()).toBe(true);
-    apply(batch(battery(6)));
-    expect(holds()).toBe(false);
+    const alarms = openAlarms();
+    const wrong = battery(5, true);
+    expect(shownBy(alarms.apply(batch(wrong)))).toMatchObject({ r1: ["ROBOT_CLOCK"] });
+    expect(holdsIn(alarms)).toBe(true);
+    alarms.apply(batch(mission(6)));
+    expect(holdsIn(alarms)).toBe(false);
+    // As when its quality was bad for a while: it is no newer message.
+    alarms.apply(batch(wrong));
+    expect(holdsIn(alarms)).toBe(false);
+  });
+
+  it("is judged by what comes after the wall clock was set back, too", () => {
+    const alarms = openAlarms();
+    alarms.apply(batch(battery(DAY_MS, true)));
+    alarms.apply(batch(battery(5)));
+    expect(holdsIn(alarms)).toBe(false);
+    alarms.apply(batch(battery(6, true)));
+    expect(holdsIn(alarms)).toBe(true);
   });
 });
 

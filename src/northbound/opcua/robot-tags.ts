@@ -2,7 +2,7 @@ import { type StatusCode, StatusCodes } from "node-opcua";
 import type { Stations } from "../../contracts/stations.ts";
 import type { StateChange } from "../../domain/change.ts";
 import { type IdleFacts, idleReasonOf } from "../../domain/idle-reason.ts";
-import { type Observed, type Quality, qualities, type Stamp } from "../../domain/observed.ts";
+import { type Observed, type Quality, qualities } from "../../domain/observed.ts";
 import type { Conveyor, Family, RobotId } from "../../domain/robot.ts";
 import type { RobotSight } from "../../domain/stops.ts";
 import type { ChainBoard } from "../../models/chain-board.ts";
@@ -144,14 +144,14 @@ export function addRobotTags(
           showObserved(conveyorTags(change.observed.value.index), change.observed);
           break;
         case "mission":
+          robot.showClock(known.missions, change.observed);
           known.missions = change.observed;
-          robot.showClock(change.observed.stamp);
           showObserved(mission, change.observed);
           missionSlot.refresh();
           break;
         case "battery":
+          robot.showClock(known.battery, change.observed);
           known.battery = change.observed;
-          robot.showClock(change.observed.stamp);
           showObserved(battery, change.observed);
           break;
         case "presence": {
@@ -244,10 +244,14 @@ function addSummaryTags(builder: NodeBuilder, folder: Folder, robotId: RobotId, 
 
   /** When the newest message with a time of the robot came. */
   let stampedAtMs = 0;
-  function showClock({ receivedAtMs, isClockWrong }: Stamp): void {
-    if (receivedAtMs < stampedAtMs) return;
+  function showClock(before: Observed<unknown> | undefined, { stamp }: Observed<unknown>): void {
+    const { receivedAtMs, isClockWrong } = stamp;
+    const now = times();
+    // What lies ahead came before the wall clock was set back.
+    const isOlder = receivedAtMs < stampedAtMs && stampedAtMs <= now.server.getTime();
+    if (before?.stamp === stamp || isOlder) return;
     stampedAtMs = receivedAtMs;
-    tags.ClockValid.set(isClockWrong !== true, good, times());
+    tags.ClockValid.set(isClockWrong !== true, good, now);
   }
 
   tags.RobotId.set(robotId, good, times());

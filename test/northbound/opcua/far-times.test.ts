@@ -46,3 +46,17 @@ test("a robot whose clock is wrong is shown with the time of receipt, and said",
     expect(sourceTimestamp?.getTime()).toBe(isClockWrong ? stamp.receivedAtMs : stamp.sourceTimeMs);
   }
 });
+
+test("a robot's clock is judged by what comes after the wall clock was set back, too", async () => {
+  const change = batteryChange("r1", 10);
+  if (change.kind !== "battery") throw new Error("no battery");
+  const { observed } = change;
+  for (const [receivedAtMs, isClockWrong] of [
+    [Date.now() + 3_600_000, true],
+    [Date.now(), undefined],
+  ] as const) {
+    const stamp = { ...observed.stamp, receivedAtMs, ...(isClockWrong && { isClockWrong }) };
+    running.server.write({ changes: [{ ...change, observed: { ...observed, stamp } }], events: [] });
+    await plc.until("Robots.r1.ClockValid", isClockWrong !== true);
+  }
+});

@@ -148,12 +148,8 @@ function isShown({ quality }: Observed<unknown>): boolean {
   return quality !== "lost" && quality !== "unknown";
 }
 
-/** A message lists all conveyors: one that an earlier message had, and the last has not, is gone. */
 function listed(conveyors: readonly Observed<Conveyor>[]): readonly Observed<Conveyor>[] {
-  const newestMs = Math.max(...conveyors.map(({ stamp }) => stamp.receivedAtMs));
-  return conveyors
-    .filter(({ quality, stamp }) => quality !== "lost" || stamp.receivedAtMs === newestMs)
-    .sort((a, b) => a.value.index - b.value.index);
+  return conveyors.filter(({ isGone }) => isGone !== true).sort((a, b) => a.value.index - b.value.index);
 }
 
 function exception({ presence }: RobotFacts): Robot["exception"] {
