@@ -7,12 +7,13 @@ import {
   mayHaveArrived,
 } from "./mission.ts";
 import { type Quality, qualities } from "./observed.ts";
-import type { RobotId } from "./robot.ts";
+import type { Family, RobotId } from "./robot.ts";
 import type { RobotSight } from "./stops.ts";
 
 /** A robot for a station: the last values received of it, and their quality. */
 export interface StationRobot extends RobotSight {
   readonly robotId: RobotId;
+  readonly family: Family;
   readonly quality: Quality;
 }
 
@@ -166,19 +167,20 @@ function nextOf(
   return { next, nextQuality: doubt === undefined ? fleetQuality : qualityOf(doubt.robot) };
 }
 
-function conveyorsOf({ conveyors }: StationRobot): Pick<StationSight, "conveyors" | "conveyorQuality"> {
-  const newestMs = Math.max(...conveyors.map(({ stamp }) => stamp.receivedAtMs));
-  // A message lists all conveyors: one that an earlier message had, and the last has not, is gone.
-  const listed = conveyors.filter(
-    ({ quality, stamp }) => quality !== "lost" || stamp.receivedAtMs === newestMs,
-  );
+function conveyorsOf({
+  family,
+  conveyors,
+}: StationRobot): Pick<StationSight, "conveyors" | "conveyorQuality"> {
+  const listed = conveyors.filter(({ isGone }) => isGone !== true);
   return {
     conveyors: listed.map(({ value: { index, payload, operation }, quality }) => ({
       index,
       isLoaded: quality === "good" && payload === "PAYLOAD_STATE_LOADED",
       isRolling: quality === "good" && operation === "OPERATION_STATE_ROLLING",
     })),
-    conveyorQuality: worst(listed.map(({ quality }) => quality)),
+    // A cart has some: until its first message nobody knows whether it is loaded.
+    conveyorQuality:
+      family === "cart" && conveyors.length === 0 ? "unknown" : worst(listed.map(({ quality }) => quality)),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { StateChange } from "../domain/change.ts";
 import type { MissionQueue } from "../domain/mission.ts";
 import { type Observed, type Quality, qualities } from "../domain/observed.ts";
-import type { Conveyor, Presence, RobotId } from "../domain/robot.ts";
+import type { Conveyor, Family, Presence, RobotId } from "../domain/robot.ts";
 import type { StationRobot } from "../domain/station-sight.ts";
 
 /** The last values of each robot, for stations. */
@@ -17,6 +17,7 @@ export interface StationRobots {
 /** The last values of a robot. The next change replaces them in the same object. */
 export interface SeenRobot {
   readonly robotId: RobotId;
+  family: Family;
   quality: Quality;
   missions: Observed<MissionQueue> | undefined;
   presence: Observed<Presence> | undefined;
@@ -52,7 +53,7 @@ function note(robots: Map<RobotId, SeenRobot>, changes: readonly StateChange[]):
   for (const change of changes) {
     switch (change.kind) {
       case "robot":
-        touch(change.robotId).quality = change.quality;
+        Object.assign(touch(change.robotId), { family: change.family, quality: change.quality });
         break;
       case "mission":
         touch(change.robotId).missions = change.observed;
@@ -71,7 +72,8 @@ function note(robots: Map<RobotId, SeenRobot>, changes: readonly StateChange[]):
 function seenOf(robots: Map<RobotId, SeenRobot>, robotId: RobotId): SeenRobot {
   let seen = robots.get(robotId);
   if (seen === undefined) {
-    seen = { robotId, quality: "unknown", missions: undefined, presence: undefined, conveyors: new Map() };
+    const nothing = { missions: undefined, presence: undefined, conveyors: new Map() };
+    seen = { robotId, family: "unknown", quality: "unknown", ...nothing };
     robots.set(robotId, seen);
   }
   return seen;

@@ -169,6 +169,7 @@ const belt = (
   );
 const robot = (robotId: string, more: Partial<StationRobot> = {}): StationRobot => ({
   robotId,
+  family: "base",
   quality: "good",
   missions: undefined,
   presence: undefined,
@@ -236,6 +237,19 @@ describe("what a station shows", () => {
     expect(sight.here).toEqual({ robotId: "r1", hasArrived: true });
     expect(sight.conveyors[1]).toEqual({ index: 2, isLoaded: false, isRolling: false });
     expect([sight.conveyorQuality, isValidSight(sight)]).toEqual(["stale", false]);
+  });
+
+  it("no Valid while nothing was heard of the conveyors of a cart; other robots have none", () => {
+    const sight = sightOf([candidate("r1", arrived, { family: "cart" })], "good", null);
+    expect(sight).toMatchObject({ quality: "good", conveyors: [], conveyorQuality: "unknown" });
+    expect(isValidSight(sight)).toBe(false);
+    expect(isValidSight(sightOf([candidate("r1", arrived)], "good", null))).toBe(true);
+    const left = {
+      ...belt(1, "PAYLOAD_STATE_LOADED", "OPERATION_STATE_STOP", "lost"),
+      isGone: true,
+    } as const;
+    const none = sightOf([candidate("r1", arrived, { family: "cart", conveyors: [left] })], "good", null);
+    expect(none).toMatchObject({ conveyors: [], conveyorQuality: "good" });
   });
 
   it("not that nobody is here while a robot that was on its way is out of sight", () => {
