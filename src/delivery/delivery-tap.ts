@@ -31,7 +31,8 @@ export function createDeliveryTap(tap: RecorderTap): DeliveryTap {
       id = id === LAST_ID ? 1 : id + 1;
       last = slice;
       segment = tap.segment;
-      tap.write("told", { name, id, text: (atMs) => deliveredText(slice, atMs) });
+      const lines = slice.changes.length + slice.events.length;
+      tap.write("told", { name, id, lines, text: (atMs) => deliveredText(slice, atMs) });
     },
   };
 }
@@ -49,7 +50,8 @@ function areSame(one: readonly unknown[], other: readonly unknown[]): boolean {
 /**
  * What a northbound got at `atMs`, as lines of a recording. A robot's values are not copied. Quality,
  * sequence number, the message's age at its receipt, and the time since then identify the message, which is
- * recorded itself. Both times are in milliseconds: such short numbers take half the time of whole times.
+ * recorded itself. Both times are in milliseconds: such short numbers take half the time of whole times. The
+ * list of all alarms has ids and revisions alone, for it may be in every slice of a flood.
  */
 export function deliveredText({ changes, events }: Batch, atMs: number): string {
   let text = "";
@@ -72,6 +74,8 @@ function changeText(change: StateChange, atMs: number): string {
       return `map/${change.mapId} ${change.map === null ? "gone" : `${change.map.bytes} bytes`}`;
     case "task_chain_evicted":
       return `task_chain/${change.chainId} evicted`;
+    case "alarms":
+      return `alarms ${change.alarms.map(({ id, revision }) => `${id}.${revision}`).join(" ")}`;
     default:
       return `${changeKey(change)} ${JSON.stringify(change)}`;
   }

@@ -3,6 +3,7 @@ import { deliveredText } from "../../src/delivery/delivery-tap.ts";
 import type { StateChange } from "../../src/domain/change.ts";
 import { createChunks } from "../../src/platform/recorder/chunks.ts";
 import { entriesIn } from "../../src/platform/recorder/recording.ts";
+import { standingAlarm } from "../support/test-alarms.ts";
 
 const battery = (stamp: object): StateChange => ({
   kind: "battery",
@@ -21,6 +22,16 @@ it("names the message of a value: quality, sequence number, its age when it came
     "battery/r1 stale - - 50",
     "",
   ]);
+});
+
+it("names each alarm of the list of all by its id and revision: what it says is at its source", () => {
+  const one = standingAlarm("BATTERY_LOW", "r1");
+  const two = { ...standingAlarm("ROBOT_LOST", "r2"), id: "ROBOT_LOST-2", revision: 7 };
+  expect(lines({ kind: "alarms", alarms: [one, two] })).toEqual([
+    "alarms BATTERY_LOW-1.1 ROBOT_LOST-2.7",
+    "",
+  ]);
+  expect(lines({ kind: "alarms", alarms: [] })).toEqual(["alarms ", ""]);
 });
 
 it("counts from the time of the entry, however late the entry is copied", () => {

@@ -35,7 +35,10 @@ interface Noted {
   readonly parts: TapEntry;
 }
 
-/** Copied one by one, between the work of which they tell, entries cost several times as much. */
+/**
+ * Lines. Copied one by one, between the work of which they tell, entries cost several times as much. More of
+ * them would be a long turn of the event loop.
+ */
 const COPIED_TOGETHER = 64;
 /** A larger entry is copied at once, so that it does not keep its source's memory. */
 const LARGEST_NOTED_BYTES = 16 * 1024;
@@ -51,6 +54,7 @@ const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
 export function createChunks(clock: Pick<Clock, "nowMs">): Chunks {
   const noted: Noted[] = [];
+  let notedLines = 0;
   let waiting: Chunk[] = [];
   const spare: Buffer[] = [];
   let waitingBytes = 0;
@@ -89,12 +93,14 @@ export function createChunks(clock: Pick<Clock, "nowMs">): Chunks {
   function copyNoted(): void {
     for (const { kind, atMs, parts } of noted) copy(kind, atMs, withText(parts, atMs));
     noted.length = 0;
+    notedLines = 0;
   }
 
   return {
     write(kind, parts) {
       noted.push({ kind, atMs: clock.nowMs(), parts });
-      if (noted.length >= COPIED_TOGETHER || isLarge(parts)) copyNoted();
+      notedLines += parts.lines ?? 1;
+      if (notedLines >= COPIED_TOGETHER || isLarge(parts)) copyNoted();
     },
     take() {
       copyNoted();

@@ -4,6 +4,8 @@ import type { EntryKind, EntryParts } from "./recording.ts";
 export interface TapEntry extends EntryParts {
   /** Makes `second` when the entry is copied; `atMs` is the entry's time. */
   readonly text?: (atMs: number) => string;
+  /** How many lines that is; absent: about one. */
+  readonly lines?: number;
 }
 
 /** Takes what the modules have received and published. Synchronous; never throws. */

@@ -70,3 +70,17 @@ it("copies what is large at once, for the memory in which it came is much larger
   const entries = [...entriesIn(chunks.take()?.bytes ?? Buffer.alloc(0), 0)];
   expect(entries.map(({ second }) => `${second}`.slice(0, 5))).toEqual(["small", "lllll"]);
 });
+
+it("makes the texts of many lines when they come, so that none of them waits for many others", () => {
+  const chunks = createChunks({ nowMs: () => 1_000 });
+  let made = 0;
+  const told = (lines: number) => chunks.write("told", { name: "mqtt", lines, text: () => `${++made}` });
+  for (let each = 1; each <= 6; each += 1) told(10);
+  expect(made).toBe(0);
+  told(10);
+  expect(made).toBe(7);
+  told(200);
+  expect(made).toBe(8);
+  const found = entriesIn(chunks.take()?.bytes ?? Buffer.alloc(0), 0);
+  expect([...found].map(({ second }) => Number(`${second}`))).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+});
