@@ -4,7 +4,7 @@ import { open } from "lmdb";
 import { type Clock, noLaterThan, systemClock } from "./clock.ts";
 import { type FreeBytes, freeBytes } from "./disk-health.ts";
 import { makeFolder } from "./folder.ts";
-import { type LoopTimer, startLoopTimer } from "./loop-time.ts";
+import { createTimeSlices, type LoopTimer, startLoopTimer } from "./loop-time.ts";
 import { openRecord, sealRecord } from "./stores/record-seal.ts";
 import { DiskReadOnly, type IsReadOnly, isReadOnly, isReadOnlyError } from "./stores/record-walk.ts";
 import { createWorstLately } from "./work-times.ts";
@@ -174,9 +174,9 @@ export function openStore(path: string, parts: StoreParts = systemParts): KeyedS
       const timer = startLoopTimer(parts.clock);
       present = timer;
       try {
-        const changes = group.flatMap((each) => each.changes);
-        await commit(changes);
-        figures.records += changes.length;
+        const records = await sealAll(group.flatMap((each) => each.changes));
+        await commit(records);
+        figures.records += records.length;
         figures.syncs += 1;
         for (const each of group) each.resolve();
       } catch (error) {
@@ -190,13 +190,13 @@ export function openStore(path: string, parts: StoreParts = systemParts): KeyedS
     writing = null;
   }
 
-  async function commit(changes: readonly StoreChange[]): Promise<void> {
+  async function commit(records: readonly SealedRecord[]): Promise<void> {
     if (parts.clock.monotonicMs() < last.restsUntilMs) throw last.failure;
     // lmdb must not meet a read-only disk either: see LEAST_FREE_BYTES.
     if (parts.isReadOnly(join(path, "data.mdb"))) throw new DiskReadOnly();
-    refuseWithoutRoom(parts.freeBytes(path), changes);
+    refuseWithoutRoom(parts.freeBytes(path), records);
     try {
-      await commitNow(changes);
+      await commitNow(records);
     } catch (error) {
       const failure = isReadOnlyError(error) ? new DiskReadOnly({ cause: error }) : error;
       last = { failure, restsUntilMs: parts.clock.monotonicMs() + REST_MS };
@@ -204,7 +204,7 @@ export function openStore(path: string, parts: StoreParts = systemParts): KeyedS
     }
   }
 
-  async function commitNow(changes: readonly StoreChange[]): Promise<void> {
+  async function commitNow(records: readonly SealedRecord[]): Promise<void> {
     let opened = current();
     if (opened !== null && parts.onGone !== undefined && !existsSync(join(path, "data.mdb")))
       opened = await copyToNewFiles(opened, path, parts);
@@ -213,9 +213,9 @@ export function openStore(path: string, parts: StoreParts = systemParts): KeyedS
     try {
       // One transaction: all of it or nothing. The promises of single puts do not report a failure.
       await opened.batch(() => {
-        for (const { key, value } of changes) {
-          if (value === undefined) void opened.remove(key);
-          else void opened.put(key, sealRecord(key, value));
+        for (const { key, bytes } of records) {
+          if (bytes === null) void opened.remove(key);
+          else void opened.put(key, bytes);
         }
       });
     } catch (error) {
@@ -285,9 +285,27 @@ export function isMissingOnFullDisk(path: string, freeOf: FreeBytes = freeBytes)
   return !isThere && free !== null && free < LEAST_FREE_BYTES;
 }
 
-function refuseWithoutRoom(free: number | null, changes: readonly StoreChange[]): void {
+/** A record as it is on the disk; null: it is removed. */
+interface SealedRecord {
+  readonly key: string;
+  readonly bytes: Buffer | null;
+}
+
+/** In time slices: a slow disk leaves thousands of records to the next commit. */
+async function sealAll(changes: readonly StoreChange[]): Promise<readonly SealedRecord[]> {
+  const slices = createTimeSlices();
+  const sealed: SealedRecord[] = [];
+  for (const { key, value } of changes) {
+    sealed.push({ key, bytes: value === undefined ? null : sealRecord(key, value) });
+    const slice = slices.next();
+    if (slice !== undefined) await slice;
+  }
+  return sealed;
+}
+
+function refuseWithoutRoom(free: number | null, records: readonly SealedRecord[]): void {
   if (free === null || free >= AMPLE_BYTES) return;
-  const needed = LEAST_FREE_BYTES + BYTES_ON_DISK_PER_BYTE * sizeOf(changes);
+  const needed = LEAST_FREE_BYTES + BYTES_ON_DISK_PER_BYTE * sizeOf(records);
   if (free >= needed) return;
   throw new Error(`the disk is full: ${roomText(free, needed)}`);
 }
@@ -296,8 +314,8 @@ function roomText(free: number, needed: number): string {
   return `${megabytes(free)} MB free, at least ${megabytes(needed)} are needed`;
 }
 
-function sizeOf(changes: readonly StoreChange[]): number {
-  return changes.reduce((sum, { key, value }) => sum + key.length + (JSON.stringify(value)?.length ?? 0), 0);
+function sizeOf(records: readonly SealedRecord[]): number {
+  return records.reduce((sum, { key, bytes }) => sum + key.length + (bytes?.length ?? 0), 0);
 }
 
 function megabytes(bytes: number): string {

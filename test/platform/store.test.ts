@@ -8,6 +8,7 @@ import { openStore, StoreFailed, type StoreParts, systemParts } from "../../src/
 import { RecordDamaged } from "../../src/platform/stores/record-seal.ts";
 import { flipBehind } from "../support/flip-bytes.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { countByTurn, slowJson } from "../support/turn-counts.ts";
 
 const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
 
@@ -124,6 +125,18 @@ describe("store", () => {
     await Promise.all(writes);
     expect(store.figures()).toMatchObject({ records: 500, failures: 0 });
     expect(store.figures().syncs).toBeLessThanOrEqual(2);
+    await store.close();
+  });
+
+  it("seals the records of a large group in several turns, and commits them as one", async () => {
+    using turns = countByTurn();
+    const store = openStore(directory);
+    const changes = Array.from({ length: 30 }, (_, n) => ({ key: `k${n}`, value: slowJson(turns) }));
+    await store.write(changes);
+    expect(turns.counts.length).toBeGreaterThan(1);
+    expect(turns.counts.reduce((sum, count) => sum + count, 0)).toBe(30);
+    expect(store.figures()).toMatchObject({ records: 30, syncs: 1 });
+    expect([...store.range({ from: "k", to: "l" })]).toHaveLength(30);
     await store.close();
   });
 

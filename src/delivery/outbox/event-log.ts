@@ -3,6 +3,7 @@ import { type FileHandle, open, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { makeFolder } from "../../platform/folder.ts";
+import { createTimeSlices } from "../../platform/loop-time.ts";
 import type { Store, StoreChange } from "../../platform/store.ts";
 import { eventKey, LOGGED_KEY, type StoredEvent } from "./records.ts";
 
@@ -80,8 +81,9 @@ export function openEventLog(folder: string): EventLog {
       return lines;
     },
     async append(lines) {
+      // Before the file is looked at: it may end meanwhile.
+      const text = await textsOf(lines);
       file ??= begin(pathOf(number));
-      const text = lines.map(textOf).join("");
       bytes += text.length;
       await (await file).appendFile(text);
     },
@@ -105,6 +107,18 @@ export function openEventLog(folder: string): EventLog {
     },
     close,
   };
+}
+
+/** In time slices: a slow disk leaves thousands of lines to the next step. */
+async function textsOf(lines: readonly LogLine[]): Promise<string> {
+  const slices = createTimeSlices();
+  let text = "";
+  for (const line of lines) {
+    text += textOf(line);
+    const slice = slices.next();
+    if (slice !== undefined) await slice;
+  }
+  return text;
 }
 
 function textOf(line: LogLine): string {

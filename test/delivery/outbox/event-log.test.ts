@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type LogLine, openEventLog } from "../../../src/delivery/outbox/event-log.ts";
+import { countByTurn, slowJson } from "../../support/turn-counts.ts";
 import { alarm } from "./outbox-harness.ts";
 
 let folder: string;
@@ -59,4 +60,21 @@ it("reads no file that the store has taken over, and never uses its number again
   await next.close();
   expect(readdirSync(folder)).toEqual(["log-3"]);
   expect(await openEventLog(folder).read(upTo + 1)).toEqual([event(3)]);
+});
+
+it("writes many lines in several turns, also into a file that begins meanwhile", async () => {
+  using turns = countByTurn();
+  const log = openEventLog(folder);
+  await log.append([event(1)]);
+  const lines = Array.from(
+    { length: 30 },
+    (_, n): LogLine => ["change", { key: `k${n}`, value: slowJson(turns) }],
+  );
+  const appended = log.append(lines);
+  log.turn();
+  await appended;
+  expect(turns.counts.length).toBeGreaterThan(1);
+  const read = await openEventLog(folder).read(0);
+  expect(read).toEqual([event(1), ...lines.map((_, n) => ["change", { key: `k${n}`, value: "slow" }])]);
+  await log.close();
 });
