@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { type IClientPublishOptions, ReasonCodes } from "mqtt";
 import type { Connection } from "../../contracts/link.ts";
 import type { StateChange } from "../../domain/change.ts";
@@ -42,7 +43,10 @@ export interface PublishCounts {
 const TICK_MS = 1_000;
 const REFRESH_SLICES = 20;
 const REFRESH_LIMIT = 2_000;
+/** More of them are written, before the broker has taken those before, than fit into one turn. */
 const CHANGES_A_SLICE = 512;
+/** Each is one message or several. */
+const CHANGES_A_TURN = 100;
 const GOODBYE_MS = 2_000;
 
 /** State expires when so many refreshes have not come (docs/mqtt.md, State). */
@@ -194,7 +198,7 @@ function statePublisher(
   return { publish, remove };
 }
 
-/** Writes in slices, no faster than the broker reads. */
+/** Writes in slices, no faster than the broker reads, and a part of a slice in each turn. */
 async function writeChanges(
   client: LimitedClient,
   loss: Loss,
@@ -203,13 +207,17 @@ async function writeChanges(
   write: (change: StateChange) => void,
 ): Promise<void> {
   for (let start = 0; start < changes.length; start += CHANGES_A_SLICE) {
-    const cause = loss.cause();
-    if (cause !== null) throw cause;
-    client.stream.cork();
-    try {
-      for (const change of changes.slice(start, start + CHANGES_A_SLICE)) write(change);
-    } finally {
-      client.stream.uncork();
+    const slice = changes.slice(start, start + CHANGES_A_SLICE);
+    for (let first = 0; first < slice.length; first += CHANGES_A_TURN) {
+      if (start + first > 0) await setImmediate();
+      const cause = loss.cause();
+      if (cause !== null) throw cause;
+      client.stream.cork();
+      try {
+        for (const change of slice.slice(first, first + CHANGES_A_TURN)) write(change);
+      } finally {
+        client.stream.uncork();
+      }
     }
     if (client.stream.writableNeedDrain)
       await loss.orElse((done) => client.stream.once("drain", () => done()));
