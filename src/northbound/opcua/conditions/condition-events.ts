@@ -28,7 +28,7 @@ export interface ConditionEvents {
   eventOf(key: string): SourcedEvent | null;
 }
 
-/** A list of alarms may change them all at once: so many conditions of a list are raised in one turn. */
+/** A list of alarms may change all conditions, and a refresh sends all: a turn has so many of them. */
 export const MOST_RAISED_A_TURN = 50;
 
 /** @param isOpen whether the address space is still there */

@@ -16,7 +16,7 @@ import type { Log } from "../../../platform/log.ts";
 import { deliverTo, type EventItem, notifyItem } from "../node-opcua/event-delivery.ts";
 import { notifiersOf } from "../node-opcua/raise-event.ts";
 import type { TimeSlices } from "../node-opcua/time-slices.ts";
-import type { ConditionEvents } from "./condition-events.ts";
+import { type ConditionEvents, MOST_RAISED_A_TURN } from "./condition-events.ts";
 
 /** An item of a subscription, with what it monitors. */
 type Item = EventItem & {
@@ -47,7 +47,7 @@ export function answerRefresh(
   const refreshed = new WeakSet<Subscription>();
 
   async function send(items: readonly Item[]): Promise<void> {
-    const pause = slices.begin();
+    const pause = slices.begin(MOST_RAISED_A_TURN);
     const wait = createWait(clock);
     for (const key of events.retained()) {
       for (const item of items) {

@@ -9,7 +9,8 @@ export type Pause = () => Promise<void>;
 
 /** Shares the event loop among long requests. */
 export interface TimeSlices {
-  begin(): Pause;
+  /** @param mostSteps steps in a slice, so that it is shorter if they are few; absent: as many as fit */
+  begin(mostSteps?: number): Pause;
   /**
    * Executes a request's work after that of earlier ones of its channel. Meanwhile nothing more is read from
    * the connection, so that requests do not pile up. Call it when the request has come.
@@ -27,17 +28,22 @@ export function createTimeSlices(clock: Clock): TimeSlices {
     return last;
   }
 
-  function slicesUntil(firstMs: number): Pause {
+  function slicesUntil(firstMs: number, mostSteps = Number.POSITIVE_INFINITY): Pause {
     let untilMs = firstMs;
+    let steps = 0;
     return async () => {
-      if (clock.monotonicMs() < untilMs) return;
+      if (steps < mostSteps && clock.monotonicMs() < untilMs) {
+        steps += 1;
+        return;
+      }
       await next();
       untilMs = clock.monotonicMs() + SLICE_MS;
+      steps = 1;
     };
   }
 
   return {
-    begin: () => slicesUntil(clock.monotonicMs() + SLICE_MS),
+    begin: (mostSteps) => slicesUntil(clock.monotonicMs() + SLICE_MS, mostSteps),
     async run(channel, work) {
       const before = running.get(channel);
       const resume = pauseReceiving();
