@@ -4,6 +4,7 @@ import {
   type Feedback,
   feedbackStatusNames,
   type Goal,
+  isTerminal,
   type Mission,
   type MissionQueue,
   type MissionType,
@@ -55,7 +56,8 @@ export function presenceFromJson(json: Json): { readonly name: string; readonly 
       mapId: Number(info.map_id),
       position: String(info.pos),
       stateId: String(info.state_id),
-      taskChainId: Number(info.task_chain_id),
+      // Which number means none is not documented.
+      taskChainId: Math.max(0, Number(info.task_chain_id)),
       info,
     },
   };
@@ -143,13 +145,23 @@ export function queueFromProto(
   legacy: MissionState | undefined,
 ): MissionQueue {
   if (states !== undefined) {
-    return {
-      missions: states.missions.map(missionFromProto),
-      currentMissionIndex: states.currentMissionIndex,
-    };
+    const missions = states.missions.map(missionFromProto);
+    const { currentMissionIndex: index } = states;
+    return { missions, currentMissionIndex: index === -1 ? lastEndedIndex(missions) : index };
   }
   if (legacy === undefined) return emptyQueue;
   return { missions: [missionFromProto(legacy)], currentMissionIndex: 0 };
+}
+
+/**
+ * The mission that ended last; -1: none has ended, or one is under way. A service may name no active mission
+ * (-1) as soon as the last one has ended, and nobody would see how it ended (docs/internals/service.md,
+ * TRN-29).
+ */
+function lastEndedIndex(missions: readonly Mission[]): number {
+  const index = missions.findLastIndex(({ state }) => state !== "STATE_DEFAULT");
+  const last = missions[index];
+  return last !== undefined && isTerminal(last.state) ? index : -1;
 }
 
 function missionFromProto(state: MissionState): Mission {

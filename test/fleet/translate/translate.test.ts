@@ -74,6 +74,17 @@ test("where mission_states is unset, the legacy current mission stands in for it
   expect(queueFromProto(undefined, undefined)).toEqual({ missions: [], currentMissionIndex: -1 });
 });
 
+test.each([
+  ["the last one that has ended", [5, 4, 1], 1],
+  ["none before the first has begun", [1], -1],
+  ["none, as sent, if one is under way all the same", [5, 3], -1],
+  ["none in an empty list", [], -1],
+])("where the service names no active mission, the index names %s", (_, states, index) => {
+  const missions = states.map((state) => ({ state }));
+  const wire = create(MissionStatesSchema, { missions, currentMissionIndex: -1 });
+  expect(queueFromProto(wire, undefined).currentMissionIndex).toBe(index);
+});
+
 test("a battery's enums are names, or the number that has none", () => {
   const wire = create(BatteryStateSchema, { chargePercent: 80, state: 2, chargeMethod: 9 as never });
   expect(batteryFromProto(wire)).toEqual({
@@ -130,6 +141,9 @@ test("an online robot is published in snake_case with every scalar, unset messag
   });
   const snake = presenceFromJson({ id: "12", name: "cart-01", map_id: 3, task_chain_id: 4 });
   expect(snake.presence).toMatchObject({ mapId: 3, taskChainId: 4 });
+  // The number that means none is not documented.
+  const free = presenceFromJson({ id: "12", name: "cart-01", taskChainId: -1 });
+  expect(free.presence).toMatchObject({ taskChainId: 0, info: { task_chain_id: -1 } });
 });
 
 test.each([
