@@ -29,6 +29,14 @@ export function withoutStack<Call>(begin: () => Call): Call {
  */
 const NO_GRPC = "Received HTTP status code";
 
+/** How grpc-js describes a call that ended without a status of the service. */
+const CUT = "Received RST_STREAM";
+
+/** Whether grpc-js made a status up, because the service sent none. */
+export function isMadeUp(details: string): boolean {
+  return isNoGrpc(details) || details.startsWith(CUT);
+}
+
 /**
  * Whether a status is that of a balancer, which answers with a page: the service behind it cannot be reached
  * now, and a 403 or 404 is no refusal of the service.

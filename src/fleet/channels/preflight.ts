@@ -9,7 +9,7 @@ import { openTls } from "../../platform/tls-trial.ts";
 import { bareHost } from "../../platform/url-host.ts";
 import { ProxyFailed, proxyAnswer, proxyFailed } from "../error-text.ts";
 import type { FleetOptions } from "../options.ts";
-import { asIs, authorization, isNoGrpc } from "./grpc-js.ts";
+import { asIs, authorization, isMadeUp } from "./grpc-js.ts";
 
 /** The address of the service, and the way to it. */
 export type ConnectOptions = Pick<FleetOptions, "grpcAddress" | "proxyUrl" | "tls" | "times">;
@@ -111,13 +111,11 @@ export function openTunnel(proxyUrl: string, address: string, signal: AbortSigna
   });
 }
 
-/** Codes of grpc-js that mean that nothing came from the server. */
+/** Codes that mean that nothing came from the service itself. */
 const noAnswer: ReadonlySet<number> = new Set([
   status.UNAVAILABLE,
   status.DEADLINE_EXCEEDED,
   status.CANCELLED,
-  status.INTERNAL,
-  status.UNKNOWN,
 ]);
 
 /** If the timer is this late, the process was held up, and an answer may lie unread. */
@@ -126,8 +124,9 @@ const HELD_UP_MS = 50;
 /**
  * Whether the server answers on this connection at all. HTTP/2 pings would show it, but grpc-js hides their
  * answers and many servers punish them. So this calls a read that names no robot: any answer is a sign of
- * life, also a refusal. If the process was held up beyond the time for the answer, it calls once more,
- * because the timer runs before the answer is read.
+ * life, also a refusal or a failure of the service (docs/internals/service.md, ERR-43). If the process was
+ * held up beyond the time for the answer, it calls once more, because the timer runs before the answer is
+ * read.
  */
 export async function proveAlive(
   client: Client,
@@ -167,5 +166,5 @@ function answerTo(
 }
 
 function isAnswer({ code, details }: ServiceError): boolean {
-  return !noAnswer.has(code ?? status.UNKNOWN) && !isNoGrpc(details);
+  return !noAnswer.has(code ?? status.UNKNOWN) && !isMadeUp(details);
 }

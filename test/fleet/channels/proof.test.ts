@@ -1,6 +1,8 @@
 import { once } from "node:events";
+import { constants, createServer, type ServerHttp2Stream } from "node:http2";
+import type { AddressInfo } from "node:net";
 import { Worker } from "node:worker_threads";
-import { Client, credentials } from "@grpc/grpc-js";
+import { Client, credentials, status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
 import { proveAlive } from "../../../src/fleet/channels/preflight.ts";
 import { defaultFleetTimes, type FleetOptions } from "../../../src/fleet/options.ts";
@@ -67,4 +69,34 @@ test("a service that does not answer gives no sign of life", async () => {
   const { client, close } = await openService();
   expect(await proveAlive(client, options, null)).toBe(false);
   await close();
+});
+
+const statusOf = (code: number) => (stream: ServerHttp2Stream) =>
+  stream.respond(
+    { ":status": 200, "content-type": "application/grpc", "grpc-status": code },
+    { endStream: true },
+  );
+const resetBy = (code: number) => (stream: ServerHttp2Stream) => stream.close(code);
+
+test.each([
+  ["a service that fails on the question", statusOf(status.INTERNAL), true],
+  ["a service that does not say how it fails", statusOf(status.UNKNOWN), true],
+  ["a service that refuses the token", statusOf(status.UNAUTHENTICATED), true],
+  ["a balancer without a service", statusOf(status.UNAVAILABLE), false],
+  ["a balancer that cuts the call", resetBy(constants.NGHTTP2_NO_ERROR), false],
+  ["a connection that breaks", resetBy(constants.NGHTTP2_INTERNAL_ERROR), false],
+])("%s: sign of life or not", async (_, answer, isAlive) => {
+  const server = createServer();
+  server.on("stream", (stream) => {
+    // The reset is what the test is about.
+    stream.on("error", () => {});
+    answer(stream);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
+  expect(await proveAlive(client, options, null)).toBe(isAlive);
+  client.close();
+  server.close();
 });
