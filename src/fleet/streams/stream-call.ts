@@ -176,6 +176,8 @@ export async function openCall(
   void stream.ended.then((ending) => {
     over = ending;
     unlisten();
+    // Also after its headers, or while it was open. The next call waits for the other token.
+    if (ending.code === "UNAUTHENTICATED") void session.replace(jwt, signal);
     if (!signal.aborted) listener.ended(number, ending, isSilent);
   });
   const ending = (await endingBeforeTaken(stream, permit, clock, connectMs)) ?? over;
@@ -183,7 +185,6 @@ export async function openCall(
     listener.taken({ number, stream, permit, receivedAtMs: () => receivedAtMs });
     return { kind: "taken" };
   }
-  if (ending.code === "UNAUTHENTICATED") await session.replace(jwt, signal);
   return { kind: "ended", ending };
 }
 

@@ -205,8 +205,9 @@ function leaveOut(stream: string, { counts }: Aspect, bytes: number, log: Log): 
 }
 
 /**
- * Finds out whether the service accepts a subscription, without using it. A server that has nothing to send
- * may stay silent: that is no refusal. Rejects with CannotAsk if the stream ended for another reason.
+ * Finds out whether the service accepts a subscription, without using it. A refusal may follow the headers,
+ * so only a message proves it. A server that has nothing to send may stay silent: that is no refusal. Rejects
+ * with CannotAsk if the stream ended for another reason.
  */
 export async function probeStream(
   request: StreamRequest,
@@ -218,13 +219,11 @@ export async function probeStream(
   const jwt = await session.authorized(signal);
   const permit = jwt === null ? null : await pool.acquire({ leaving() {}, silent() {} }, signal);
   if (jwt === null || permit === null) throw new CannotAsk("the gateway stops");
-  const call = openStream(request, jwt, permit, () => {});
-  const timer = setTimeout(() => call.cancel(), waitMs);
-  const accepted = await call.accepted;
-  call.cancel();
-  clearTimeout(timer);
+  const call = openStream(request, jwt, permit, () => call.cancel());
+  const timer = setTimeout(call.cancel, waitMs);
   const ending = await call.ended;
-  if (accepted || ending.code === "CANCELLED") return { refused: false, message: "" };
+  clearTimeout(timer);
+  if (ending.code === "CANCELLED") return { refused: false, message: "" };
   if (isRefusal(ending)) return { refused: true, message: `${ending.code}: ${ending.message}` };
   throw new CannotAsk(`${ending.code}: ${ending.message}`);
 }

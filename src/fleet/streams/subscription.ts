@@ -67,7 +67,7 @@ const REFUSED_BASE_MS = 1_000;
 export const NOT_OPEN_YET = "not open yet";
 
 type SubscriptionPhase =
-  | { readonly phase: "closed"; readonly problem: string }
+  | { readonly phase: "closed"; readonly problem: string; readonly ending?: StreamEnding }
   | { readonly phase: "open"; readonly problem: null; readonly call: OpenCall }
   | { readonly phase: "suspended" | "cut"; readonly problem: null };
 
@@ -173,7 +173,7 @@ export function createSubscription(
         if (opened.kind === "taken") {
           pace.taken();
           await wait.untilDue(signal);
-          await pace.afterCall(now.phase === "closed" || now.phase === "cut", signal);
+          await goOnAfterServing(now, subscriber, pace, signal);
           continue;
         }
         notTaken(opened.ending);
@@ -185,7 +185,19 @@ export function createSubscription(
   };
 }
 
-/** Waits until another call may be tried, after one that was not accepted. */
+/** Waits until another call may be tried, after one that was accepted. A refusal may follow its headers. */
+async function goOnAfterServing(
+  now: SubscriptionPhase,
+  subscriber: Subscriber,
+  pace: ReturnType<typeof createPace>,
+  signal: AbortSignal,
+): Promise<void> {
+  const ending = now.phase === "closed" ? now.ending : undefined;
+  if (ending !== undefined && isFutile(ending)) await goOnAfter(ending, subscriber, pace, signal);
+  else await pace.afterCall(now.phase === "closed" || now.phase === "cut", signal);
+}
+
+/** Waits until another call may be tried, after one that was refused, or was not accepted. */
 async function goOnAfter(
   ending: StreamEnding,
   subscriber: Subscriber,
@@ -201,8 +213,8 @@ function late({ connectMs }: FleetTimes): StreamEnding {
   return { code: "UNAVAILABLE", message: `no stream within ${connectMs} ms` };
 }
 
-function closedBy({ code, message }: StreamEnding): SubscriptionPhase {
-  return { phase: "closed", problem: `${code}: ${message}` };
+function closedBy(ending: StreamEnding): SubscriptionPhase {
+  return { phase: "closed", problem: `${ending.code}: ${ending.message}`, ending };
 }
 
 /** The waits before the next call is tried. */
@@ -213,11 +225,11 @@ function createPace({ times, clock, random }: SubscriptionDependencies, calledAt
 
   return {
     taken() {
-      refusalBackoff.reset();
       takenAtMs = clock.monotonicMs();
     },
-    /** A call has served until now. `isOver`: none serves any more. */
+    /** A call has served until now, and was not refused. `isOver`: none serves any more. */
     async afterCall(isOver: boolean, signal: AbortSignal) {
+      refusalBackoff.reset();
       if (clock.monotonicMs() - takenAtMs > times.backoffCapMs) backoff.reset();
       if (isOver) await sleep(clock, backoff.nextMs(), signal);
     },

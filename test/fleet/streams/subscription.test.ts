@@ -7,6 +7,7 @@ import type { StreamPool } from "../../../src/fleet/channels/stream-pool.ts";
 import { defaultFleetTimes, type FleetTimes } from "../../../src/fleet/options.ts";
 import type { Session } from "../../../src/fleet/session/session.ts";
 import { createQuietLimit } from "../../../src/fleet/streams/renewal-wait.ts";
+import { probeStream } from "../../../src/fleet/streams/stream.ts";
 import {
   createSubscription,
   type Subscriber,
@@ -25,10 +26,15 @@ let isRoom: boolean;
 let holder: PermitHolder;
 /** What the subscriber was told. */
 let told: string[];
+/** The refusals that the subscriber has sorted out, and the tokens that were replaced. */
+let refusals: string[];
+let replaced: string[];
 
 beforeEach(() => {
   isRoom = true;
   told = [];
+  refusals = [];
+  replaced = [];
   clock = createManualClock();
   stopping = new AbortController();
   openedAtMs = [];
@@ -62,16 +68,26 @@ const pool = {
     };
   },
 } as Partial<StreamPool> as StreamPool;
-const session = { authorized: async () => "jwt" } as Partial<Session> as Session;
+const session = {
+  authorized: async () => "jwt",
+  async replace(jwt) {
+    replaced.push(jwt);
+    return null;
+  },
+} as Partial<Session> as Session;
+const request = { path: "/fleet.v1.FleetService/WatchMissions", bytes: Buffer.alloc(0) };
 
 function start(times: Partial<FleetTimes>, opened: (subscription: Subscription) => void): Subscription {
   const subscriber: Subscriber = {
-    request: () => ({ path: "/fleet.v1.FleetService/WatchMissions", bytes: Buffer.alloc(0) }),
+    request: () => request,
     receive() {},
     opened: () => opened(subscription),
     cut: () => void told.push("cut"),
     lost: ({ code }) => void told.push(`lost: ${code}`),
-    refused: async () => false,
+    async refused({ code }) {
+      refusals.push(code);
+      return false;
+    },
     unserved() {},
     deliveredAtMs: () => null,
   };
@@ -153,4 +169,31 @@ test("a stream that is cut when the gateway stops is not told to be lost after t
   stopping.abort();
   await pass(10_000);
   expect(told).toEqual(["cut"]);
+});
+
+test("a refusal that follows the headers is sorted out, and is waited for like any other", async () => {
+  start({}, () => void setImmediate(ends(status.PERMISSION_DENIED)));
+  await pass(60_000);
+  expect(refusals.length).toBeGreaterThan(3);
+  expect(openedAtMs.length - refusals.length).toBeLessThanOrEqual(1);
+  expect(openedAtMs.length).toBeLessThan(12);
+});
+
+test("a token that is refused after the headers, or while the stream is open, is replaced", async () => {
+  start({}, () => {});
+  await pass(300);
+  ends(status.UNAUTHENTICATED)();
+  await pass(300);
+  expect(replaced).toEqual(["jwt"]);
+  expect(told).toEqual(["cut"]);
+});
+
+test.each([
+  ["a refusal after the headers", ends(status.PERMISSION_DENIED), true],
+  ["a message", () => void newest.emit("data", Buffer.alloc(0)), false],
+])("a trial of a stream ends with %s", async (_, answer, refused) => {
+  const trial = probeStream(request, pool, session, 60_000, stopping.signal);
+  await clock.settle(0);
+  answer();
+  expect(await trial).toMatchObject({ refused });
 });
