@@ -33,6 +33,16 @@ export interface HttpAnswer {
   readonly bytes: Buffer;
 }
 
+/** Retry-After in either form, seconds or a date; null: it has no usable value. */
+export function retryAfterMs(
+  { date = "", "retry-after": text = "" }: HttpAnswer["headers"],
+  serverNowMs = Date.parse(date),
+): number | null {
+  const seconds = Number(text);
+  const delayMs = Number.isNaN(seconds) ? Date.parse(text) - serverNowMs : seconds * 1000;
+  return Number.isFinite(delayMs) && delayMs > 0 ? delayMs : null;
+}
+
 /** It is certain that the request did not leave: no connection could be made. */
 export class NothingSent extends Error {
   override readonly name = "NothingSent";

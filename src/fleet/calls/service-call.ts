@@ -5,7 +5,7 @@ import { type GrpcCodeName, grpcCodeNames } from "../../domain/errors.ts";
 import { isJsonObject, parsedJson } from "../../platform/json.ts";
 import { asIs, authorization, isNoGrpc, withoutStack } from "../channels/grpc-js.ts";
 import { errorText, serviceText } from "../error-text.ts";
-import { type Http, NothingSent } from "../http.ts";
+import { type Http, type HttpAnswer, NothingSent } from "../http.ts";
 import { okEndingOf, okEndingOfJson } from "../operations/answer.ts";
 import type { Method } from "../operations/row.ts";
 
@@ -101,9 +101,10 @@ export async function callHttp(
       reads: method.reads,
       leaves,
     });
-    if (answer.status !== 200) {
-      const code = codeOfHttp(answer.status, answer.headers);
-      return unhappyEnding(code, messageOfHttp(answer.status, answer.headers, String(answer.bytes)));
+    // An operation without an answer may be answered 204.
+    if (answer.status < 200 || answer.status > 299) {
+      const { code, message } = errorOfHttp(answer);
+      return unhappyEnding(code, message);
     }
     return await readHttpAnswer(method, String(answer.bytes));
   } catch (error) {
@@ -193,29 +194,26 @@ const codeOfStatus: ReadonlyMap<number, GrpcCodeName> = new Map([
 ]);
 
 /**
- * The code of an HTTP answer that is not 200 (docs/internals/service.md, ERR-59): the header
- * `grpc-status` if there is one, else the status, which a balancer may have
- * given. A status without a meaning here is UNKNOWN.
+ * The code and the message, without secrets, of an HTTP answer that is no success
+ * (docs/internals/service.md, ERR-59): its headers, which are percent-encoded, else its status and the
+ * message of its body. A status without a meaning here is UNKNOWN. So is a refusal that has neither the
+ * service's header nor an object as body: a balancer gives it, and the service has judged only the token.
  */
-export function codeOfHttp(status: number, headers: Readonly<Record<string, string>>): GrpcCodeName {
+export function errorOfHttp({ status, headers, bytes }: HttpAnswer): {
+  readonly code: GrpcCodeName;
+  readonly message: string;
+} {
   const number = Number(headers["grpc-status"] ?? Number.NaN);
-  if (Number.isInteger(number) && number > 0) return codeName(number);
-  return codeOfStatus.get(status) ?? "UNKNOWN";
+  const body = bytes.length > LONGEST_ERROR_BODY ? null : parsedJson(String(bytes));
+  const hasCode = Number.isInteger(number) && number > 0;
+  const code = hasCode ? codeName(number) : (codeOfStatus.get(status) ?? "UNKNOWN");
+  const isPage = !hasCode && !isJsonObject(body) && code !== "UNAUTHENTICATED";
+  return { code: isPage && refusals.has(code) ? "UNKNOWN" : code, message: messageOf(status, headers, body) };
 }
 
-/**
- * The message of an HTTP answer that is not 200, without secrets: the header, which is percent-encoded, or
- * the body's message.
- */
-export function messageOfHttp(
-  status: number,
-  headers: Readonly<Record<string, string>>,
-  text: string,
-): string {
+function messageOf(status: number, headers: HttpAnswer["headers"], body: unknown): string {
   const header = headers["grpc-message"];
   if (header !== undefined) return serviceText(decodePercent(header));
-  if (text.length > LONGEST_ERROR_BODY) return `HTTP ${status}`;
-  const body = parsedJson(text);
   const message = isJsonObject(body) ? body.message : null;
   return typeof message === "string" ? serviceText(message) : `HTTP ${status}`;
 }

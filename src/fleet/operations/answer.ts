@@ -81,7 +81,9 @@ export async function okEndingOfJson(desc: DescMessage, text: string, isSmall = 
       ? null
       : await splitList(text, [list.jsonName, list.name], createTimeSlices());
   if (list === null || split === null) {
-    return okEnding(desc, fromJson(desc, text.trim() === "" ? {} : JSON.parse(text), reading));
+    // Only an answer without fields may be empty.
+    const isNothing = text.trim() === "" && desc.fields.length === 0;
+    return okEnding(desc, fromJson(desc, isNothing ? {} : JSON.parse(text), reading));
   }
   const parts = {
     elements: split.elements,

@@ -4,9 +4,9 @@ import { createBackoff } from "../../platform/backoff.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { noTap, type RecorderTap } from "../../platform/recorder/tap.ts";
-import { codeOfHttp, httpShape, messageOfHttp } from "../calls/service-call.ts";
+import { errorOfHttp, httpShape } from "../calls/service-call.ts";
 import { errorText } from "../error-text.ts";
-import type { Http, HttpAnswer } from "../http.ts";
+import { type Http, type HttpAnswer, retryAfterMs } from "../http.ts";
 import { methods } from "../operations/row.ts";
 import type { FleetOptions } from "../options.ts";
 import type { Session } from "../session/session.ts";
@@ -18,10 +18,13 @@ const MOST_KEPT = 200;
 export class ReadFailed extends Error {
   override readonly name = "ReadFailed";
   readonly code: GrpcCodeName;
+  /** How long the service asks not to be asked again. */
+  readonly retryAfterMs: number;
 
-  constructor(code: GrpcCodeName, message: string, options?: ErrorOptions) {
+  constructor(code: GrpcCodeName, message: string, options: ErrorOptions & { retryAfterMs?: number } = {}) {
     super(`${code}: ${message}`, options);
     this.code = code;
+    this.retryAfterMs = options.retryAfterMs ?? 0;
   }
 }
 
@@ -69,7 +72,7 @@ export function createReader(options: FleetOptions, parts: ReaderParts): ReadOpe
     if (jwt === null) throw new ReadFailed("CANCELLED", "the gateway stops");
     const { path, body } = httpShape(method, fromJson(method.desc.input, request));
     let answer = await ask(method.route.verb, path, body, jwt);
-    if (answer.status !== 200 && codeOfHttp(answer.status, answer.headers) === "UNAUTHENTICATED") {
+    if (answer.status !== 200 && errorOfHttp(answer).code === "UNAUTHENTICATED") {
       const other = await session.replace(jwt, signal);
       if (other !== null) answer = await ask(method.route.verb, path, body, other);
     }
@@ -77,8 +80,8 @@ export function createReader(options: FleetOptions, parts: ReaderParts): ReadOpe
       record(operation, JSON.stringify(request), answer.bytes);
       return answer.bytes;
     }
-    const code = codeOfHttp(answer.status, answer.headers);
-    throw new ReadFailed(code, messageOfHttp(answer.status, answer.headers, String(answer.bytes)));
+    const { code, message } = errorOfHttp(answer);
+    throw new ReadFailed(code, message, { retryAfterMs: retryAfterMs(answer.headers) ?? 0 });
   };
 }
 
@@ -121,7 +124,7 @@ export interface PollState {
 export interface PollParts {
   readonly name: string;
   readonly periodMs: number;
-  /** The period while the service does not have the operation. */
+  /** The period while the service does not have the operation, or puts it off for longer. */
   readonly unimplementedMs: number;
   readonly clock: Clock;
   readonly log: Log;
@@ -153,6 +156,7 @@ export function createPoll(parts: PollParts): {
   async function turn(signal: AbortSignal): Promise<number> {
     turns += 1;
     const startedAtMs = clock.monotonicMs();
+    let putOffMs = 0;
     try {
       await parts.turn();
       if (problem !== null) log.info({ poll: parts.name }, "a poll succeeds again");
@@ -165,9 +169,12 @@ export function createPoll(parts: PollParts): {
       const message = errorText(error);
       if (problem !== message) log.warn({ poll: parts.name, problem: message }, "a poll failed");
       problem = message;
-      if (error instanceof ReadFailed && error.code === "UNIMPLEMENTED") return parts.unimplementedMs;
+      if (error instanceof ReadFailed) {
+        if (error.code === "UNIMPLEMENTED") return parts.unimplementedMs;
+        putOffMs = Math.min(error.retryAfterMs, parts.unimplementedMs);
+      }
     }
-    return Math.max(0, distanceMs() - (clock.monotonicMs() - startedAtMs));
+    return Math.max(putOffMs, distanceMs() - (clock.monotonicMs() - startedAtMs));
   }
 
   /** From the beginning of one poll to the next. */

@@ -1,7 +1,7 @@
 import { decodeJwt, type JWTPayload } from "jose";
 import type { Clock } from "../../platform/clock.ts";
 import { errorText } from "../error-text.ts";
-import { type Http, NothingSent } from "../http.ts";
+import { type Http, NothingSent, retryAfterMs } from "../http.ts";
 import type { FleetOptions } from "../options.ts";
 
 /** A JWT and how long it can be used, on the gateway's monotonic clock. */
@@ -79,7 +79,7 @@ function evaluate(
     return {
       kind: "limited",
       message: "the authentication server answers 429: too many token requests",
-      retryAfterMs: retryAfterMs(headers["retry-after"] ?? "", clock.nowMs() + clockSkewMs),
+      retryAfterMs: retryAfterMs(headers, clock.nowMs() + clockSkewMs),
     };
   }
   if (status === 400 || status === 401 || status === 403) {
@@ -87,13 +87,6 @@ function evaluate(
   }
   if (status !== 200) return { kind: "failed", message: `the authentication server answers ${status}` };
   return readToken(text, clock, clockSkewMs);
-}
-
-/** Retry-After in either form, seconds or a date; null: it has no usable value. */
-function retryAfterMs(text: string, serverNowMs: number): number | null {
-  const seconds = Number(text);
-  const delayMs = Number.isNaN(seconds) ? Date.parse(text) - serverNowMs : seconds * 1000;
-  return Number.isFinite(delayMs) && delayMs > 0 ? delayMs : null;
 }
 
 /**

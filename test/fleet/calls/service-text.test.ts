@@ -3,7 +3,7 @@ import { type Client, status } from "@grpc/grpc-js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createCalls } from "../../../src/fleet/calls/calls.ts";
-import { callGrpc, messageOfHttp } from "../../../src/fleet/calls/service-call.ts";
+import { callGrpc, errorOfHttp } from "../../../src/fleet/calls/service-call.ts";
 import type { CommandChannel } from "../../../src/fleet/channels/command-channel.ts";
 import type { StreamPermit } from "../../../src/fleet/channels/pooled-connection.ts";
 import { errorText, serviceText } from "../../../src/fleet/error-text.ts";
@@ -200,7 +200,9 @@ test("neither does the ending of a gRPC call, or of a stream", async () => {
 });
 
 test("a message of an HTTP answer that is no text is none", () => {
+  const messageOf = (text: string) =>
+    errorOfHttp({ status: 404, headers: {}, bytes: Buffer.from(text) }).message;
   for (const message of ['{"toString":1}', `${"[".repeat(20_000)}${"]".repeat(20_000)}`, "null", "7"])
-    expect(messageOfHttp(404, {}, `{"message":${message}}`)).toBe("HTTP 404");
-  expect(messageOfHttp(404, {}, '{"message":"no such robot"}')).toBe("no such robot");
+    expect(messageOf(`{"message":${message}}`)).toBe("HTTP 404");
+  expect(messageOf('{"message":"no such robot"}')).toBe("no such robot");
 });
