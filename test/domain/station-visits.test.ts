@@ -25,7 +25,14 @@ function counted(...steps: readonly Step[]): readonly number[] {
     } as const;
     const stamp = { sourceTimeMs: null, sequence: null, receivedAtMs: atMs };
     const conveyors = [{ value, stamp, quality }];
-    const robot = { robotId: "r1", quality, missions: undefined, presence: undefined, conveyors };
+    const robot = {
+      robotId: "r1",
+      family: "cart" as const,
+      quality,
+      missions: undefined,
+      presence: undefined,
+      conveyors,
+    };
     const candidate = { robot, place };
     const sight = sightOf(place.kind === "elsewhere" ? [] : [candidate], "good", "r1");
     visits = followVisits(visits, sight, candidate, atMs);
