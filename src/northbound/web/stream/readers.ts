@@ -42,7 +42,7 @@ export interface Readers {
    */
   closeSlow(): void;
   /** Sends the same message to all, and then the events that they lack. */
-  sendAll(text: string | null): void;
+  sendAll(message: Buffer | null): void;
   /** Robots have changed: a reader in the middle of its snapshot gets them again as a whole. */
   changed(ids: Iterable<RobotId>): void;
   endAll(code: Closed["code"], reason: string): void;
@@ -133,11 +133,9 @@ export function createReaders(sources: ReaderSources): Readers {
       pump(client);
       return true;
     },
-    sendAll(text) {
-      // Encoded once, and not for each of them.
-      const bytes = text === null ? null : Buffer.from(text);
+    sendAll(message) {
       for (const client of [...clients]) {
-        if (bytes !== null) send(client, bytes);
+        if (message !== null) send(client, message);
         pump(client);
       }
     },
@@ -245,8 +243,13 @@ export function messageText(name: string, body: object, id?: string): string {
 }
 
 /** The same with a body that is JSON already. */
-export function eventText(name: string, json: string, id?: string): string {
+function eventText(name: string, json: string, id?: string): string {
   return `event: ${name}\n${id === undefined ? "" : `id: ${id}\n`}data: ${json}\n\n`;
+}
+
+/** The same as bytes, which are made once for all readers. The pieces are those of its JSON. */
+export function eventBytes(name: string, pieces: readonly string[]): Buffer {
+  return Buffer.concat([`event: ${name}\ndata: `, ...pieces, "\n\n"].map((piece) => Buffer.from(piece)));
 }
 
 /** The newest events as they were sent, each with a number, for readers that connect again. */

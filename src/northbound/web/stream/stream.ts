@@ -13,7 +13,7 @@ import type { Bodies } from "./bodies.ts";
 import {
   createEventRing,
   createReaders,
-  eventText,
+  eventBytes,
   MOST_STREAMS,
   messageText,
   type NewReader,
@@ -97,14 +97,14 @@ export function createStream({
     if (readers.count === 0) return;
     const body = bodies.change(news, reached);
     readers.changed(news.robots.keys());
-    readers.sendAll(body === null ? null : eventText("change", body));
+    readers.sendAll(body === null ? null : eventBytes("change", body));
   }
 
   function tick(): void {
     floor.tick();
     flush();
     // A tick means that the shown values are true now.
-    if (areValuesKept()) readers.sendAll(tickText(ticks.next()));
+    if (areValuesKept()) readers.sendAll(Buffer.from(tickText(ticks.next())));
   }
 
   function follow(command: LoggedCommand): void {
