@@ -91,6 +91,7 @@ const deep = [
   "test/daemon/soak.test.ts",
   "test/delivery/outbox/killed/killed.test.ts",
   "test/faults/*.test.ts",
+  "test/fleet/channels/failed-connection.test.ts",
   "test/fleet/large-answers.test.ts",
   "test/fleet/streams/large-message.test.ts",
   "test/northbound/opcua/hung-up-clients.test.ts",
