@@ -35,6 +35,7 @@ export async function createAedes(
 ): Promise<Aedes> {
   const { log, identities, sockets } = authenticate;
   let repeats: Repeats | null = null;
+  const neverKept = new Set<string>();
   const aedes: Aedes = await Aedes.createBroker({
     concurrency: DELIVERIES_AT_ONCE,
     connectTimeout: CONNECT_TIMEOUT_MS,
@@ -47,13 +48,13 @@ export async function createAedes(
     },
     authenticate: createAuthenticate(authenticate, (id) => clientOf(aedes, id)),
     ...rightsOf({
-      ...{ topics, identities, arrivals, fromHost },
+      ...{ topics, identities, arrivals, fromHost, neverKept },
       isRepeat: (...message) => repeats?.isRepeat(...message) ?? false,
     }),
   });
   const ofClients = createRepeats(aedes.id);
   repeats = ofClients;
-  const newest = followRetained(aedes);
+  const newest = followRetained(aedes, neverKept);
   aedes.on("client", (client) => {
     ofClients.takeOver(client);
     paceReplay(client, sockets, newest);
@@ -73,6 +74,8 @@ interface RightsParts {
   readonly identities: Identities;
   readonly arrivals: EventTraffic;
   readonly fromHost: SparkplugTopics["fromHost"];
+  /** Topics of commands: of these the broker keeps no message. */
+  readonly neverKept: Set<string>;
   readonly isRepeat: Repeats["isRepeat"];
 }
 
@@ -81,6 +84,7 @@ function rightsOf({
   identities,
   arrivals,
   fromHost,
+  neverKept,
   isRepeat,
 }: RightsParts): Pick<AedesOptions, "authorizePublish" | "authorizeSubscribe" | "authorizeForward"> {
   return {
@@ -91,7 +95,8 @@ function rightsOf({
       const ofHost = fromHost(packet.topic, identity.kind === "user" ? identity.name : null);
       if (ofHost !== null && identity !== nobody) {
         packet.topic = ofHost.topic;
-        packet.retain &&= ofHost.isKept;
+        if (ofHost.retain === "dropped") packet.retain = false;
+        if (ofHost.retain === "shown") neverKept.add(ofHost.topic);
         return callback(null);
       }
       callback(new Error(`${nameOf(identity)} may not publish on ${packet.topic}`));
@@ -177,13 +182,14 @@ interface Persistence {
  * aedes reads the retained messages for a new subscriber before it sends them. Meanwhile the subscriber gets
  * newer ones, and would end up with the older value.
  */
-function followRetained(aedes: Aedes): NewestRetained {
+function followRetained(aedes: Aedes, neverKept: ReadonlySet<string>): NewestRetained {
   const { persistence } = aedes as unknown as { readonly persistence: Persistence };
   /** By topic. All copies of a message share its payload. */
   const newest = new Map<string, string | Buffer>();
   const store = persistence.storeRetained.bind(persistence);
   persistence.storeRetained = (packet) => {
     const { topic, payload } = packet;
+    if (neverKept.has(topic)) return Promise.resolve();
     if (payload.length === 0) newest.delete(topic);
     else newest.set(topic, payload);
     return store(packet);

@@ -25,8 +25,11 @@ export interface SparkplugTopics {
 /** A message of a host, as the embedded broker delivers it. */
 export interface HostMessage {
   readonly topic: string;
-  /** Whether the broker keeps it if its sender wants that: of these topics there is a bounded number. */
-  readonly isKept: boolean;
+  /**
+   * What becomes of its retain flag. `kept`: the broker keeps the message. `shown`: subscribers see the flag,
+   * and the broker does not keep it; there is a topic for each user. `dropped`: it counts as without one.
+   */
+  readonly retain: "kept" | "shown" | "dropped";
 }
 
 const NAMESPACE = "spBv1.0";
@@ -61,9 +64,9 @@ export function createSparkplugTopics(
       return isEmbedded && name.startsWith(ofUsers) ? name.slice(ofUsers.length) : null;
     },
     fromHost(name, user) {
-      if (name === ofNode) return { topic: user === null ? name : ofUsers + user, isKept: true };
+      if (name === ofNode) return { topic: user === null ? name : ofUsers + user, retain: "shown" };
       const isOfHost = [ofDevices, states].some((beginning) => name.startsWith(beginning));
-      return isOfHost ? { topic: name, isKept: name === state } : null;
+      return isOfHost ? { topic: name, retain: name === state ? "kept" : "dropped" } : null;
     },
   };
 }

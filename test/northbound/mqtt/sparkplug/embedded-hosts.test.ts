@@ -34,7 +34,7 @@ async function logIn(username?: string): Promise<MqttClient> {
 test("every host may announce itself, and only the state of the primary one is kept", async () => {
   const client = await logIn("anna");
   const kept = { qos: 1, retain: true } as const;
-  for (const topic of ["spBv1.0/STATE/scada", "spBv1.0/STATE/other", "spBv1.0/plant/DCMD/fleet/r1"])
+  for (const topic of ["spBv1.0/STATE/scada", "spBv1.0/STATE/other", "spBv1.0/plant/DCMD/fleet/r1", NCMD])
     await client.publishAsync(topic, "{}", kept);
   expect(client.connected).toBe(true);
   expect(await broker.retained()).toEqual(["spBv1.0/STATE/scada"]);
