@@ -34,6 +34,8 @@ export interface Device {
   set(metric: DeviceMetric, value: MetricValue | null, quality: MetricQuality, atMs: number): void;
   /** Publishes a value, also if it was so before. */
   publish(metric: DeviceMetric, value: MetricValue, atMs: number): void;
+  /** All metrics, as a birth would have them now. */
+  all(): readonly Sample[];
   /** All metrics; they count as published. */
   birth(): readonly Sample[];
   /** Those that differ from what was published; they count as published. */
@@ -98,6 +100,7 @@ export function createDevice(id: string, { takeAlias, clock, onChange }: DeviceP
       metric.saidQuality = null;
       change(metric);
     },
+    all: () => metrics,
     birth() {
       isNew = false;
       changed = [];

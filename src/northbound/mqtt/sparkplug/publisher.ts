@@ -30,6 +30,8 @@ export interface Past {
 export interface Publisher {
   /** When the node was born last, by the wall clock. */
   bornAtMs(): number;
+  /** Throws if one of the births is larger than the broker takes. */
+  requireRoom(devices: Iterable<Device>): void;
   topicOf(type: "DBIRTH" | "DDATA" | "DDEATH", device: Device): Buffer;
   nodeBirth(): void;
   deviceBirth(device: Device): void;
@@ -41,9 +43,13 @@ export interface Publisher {
 }
 
 const SEQUENCE_NUMBERS = 256;
+/** A broker that takes more takes each birth. */
+const LARGEST_BIRTH = 64 * 1024;
+/** Of a PUBLISH of MQTT 5, beside topic and payload: type, length, length of the topic, no properties. */
+const MOST_HEADER = 8;
 
 export function createPublisher(
-  { topics, plant, counts, clock, onBirth }: SessionParts,
+  { client, topics, plant, counts, clock, onBirth }: SessionParts,
   packets: Pick<DataPackets, "add">,
 ): Publisher {
   const { device: node } = plant.node;
@@ -69,6 +75,16 @@ export function createPublisher(
   return {
     bornAtMs: () => bornAtMs,
     topicOf,
+    requireRoom(devices) {
+      const { maximumPacketSize } = client.limits;
+      if (maximumPacketSize > LARGEST_BIRTH) return;
+      for (const device of [node, ...devices]) {
+        const topic = device === node ? Buffer.from(topics.node("NBIRTH")) : topicOf("DBIRTH", device);
+        const birth = { atMs: clock.nowMs(), seq: SEQUENCE_NUMBERS, samples: device.all(), isBirth: true };
+        const bytes = encodePayload(birth).length + topic.length + MOST_HEADER;
+        if (bytes > maximumPacketSize) throw new PacketTooLarge(topic.toString(), maximumPacketSize);
+      }
+    },
     nodeBirth() {
       bornAtMs = clock.nowMs();
       const birth = { atMs: bornAtMs, seq: 0, samples: node.birth(), isBirth: true };

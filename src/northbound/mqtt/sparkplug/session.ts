@@ -107,6 +107,8 @@ export function createSession(parts: SessionParts): SparkplugSession {
       isBirthDue = false;
       settling.begin();
       const alive = new Set(plant.alive());
+      // A birth of the node without those of its devices would end at once, with a death.
+      publisher.requireRoom(alive);
       // A host would go on showing what is born no more as it was.
       for (const device of born.keys()) if (!alive.has(device)) bury(device);
       born.clear();

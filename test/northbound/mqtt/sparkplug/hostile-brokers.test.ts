@@ -150,6 +150,18 @@ describe.skipIf(!haveMosquitto)("a mosquitto", () => {
     expect(link.health().figures).toMatchObject({ births: 0 });
   });
 
+  test("that takes the birth of the node, and none of a robot: neither is published", async () => {
+    const { host, connection, link } = await at(["max_packet_size 1000"], 5);
+    const writing = connection.write({ changes: [robotChange("r1")], events: [] });
+    await expect(writing).rejects.toThrow(
+      "the message on spBv1.0/plant/DBIRTH/fleet/r1 is larger than the 1000",
+    );
+    await connection[Symbol.asyncDispose]();
+    await host.on("NDEATH");
+    expect(host.seen.map(({ type }) => type)).toEqual(["NDEATH"]);
+    expect(link.health().figures).toMatchObject({ births: 0, deviceBirths: 0 });
+  });
+
   test.each([
     [5, ["max_packet_size 8000"], 9_000],
     [4, [], 70_000],
