@@ -70,7 +70,7 @@ const MOST_WAITING = 256;
 
 interface AnswersParts {
   readonly node: Pick<NodeDevice, "setAnswer">;
-  readonly session: Pick<SparkplugSession, "isBirthDue" | "sayNode" | "drained">;
+  readonly session: Pick<SparkplugSession, "isBorn" | "isBirthDue" | "sayNode" | "drained">;
   /** Runs a task behind those that are under way, as births. */
   readonly run: (task: () => Promise<void>) => Promise<void>;
   readonly loss: Loss;
@@ -99,7 +99,8 @@ export function createAnswers({ node, session, run, loss, report, onCaughtUp }: 
         return;
       }
       node.setAnswer(text);
-      session.sayNode();
+      // Before the birth there are no data: the birth has the answer.
+      if (session.isBorn()) session.sayNode();
       // After the end of a connection, the next birth has the newest answer.
       await session.drained()?.catch(() => {});
     }

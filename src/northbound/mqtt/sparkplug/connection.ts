@@ -9,8 +9,7 @@ import { watchLoss } from "../connection.ts";
 import { createAnswers, type MessageFacts, type NodeCommands, type PublishAnswer } from "./commands.ts";
 import { endSession } from "./death.ts";
 import type { DuplicateNode } from "./duplicate-node.ts";
-import { REBIRTH } from "./node.ts";
-import { type ReadMetric, readPayload } from "./payload.ts";
+import { NO_OTHER, readHostWrites } from "./host-writes.ts";
 import type { Plant } from "./plant.ts";
 import type { HostOnConnection } from "./primary-host.ts";
 import { createRebirths, type Rebirths } from "./rebirths.ts";
@@ -106,7 +105,7 @@ async function subscribeAll(client: LimitedClient, topics: SparkplugTopics, log:
     log.warn({ refused }, "the broker does not let this gateway read what is published in its own name");
 }
 
-const NO_OTHER = `hosts write ${REBIRTH} and Commands/Request of the node, and no other metric`;
+const NOT_BORN = "the node is not born yet";
 
 /** Handles what hosts publish, and what is published in the name of this very node. */
 function createReceiver(
@@ -115,26 +114,20 @@ function createReceiver(
   rebirths: Rebirths,
   answers: { readonly longest: number; readonly publish: PublishAnswer },
 ): (topic: string, payload: Buffer, packet: MessageFacts) => void {
-  /** Returns whether hosts may write the metric. */
-  function take(metric: ReadMetric, sender: string, packet: MessageFacts): boolean {
-    if (metric.name === REBIRTH) {
-      // Kept by the broker, it would come with every connection.
-      if (metric.value === true && !packet.retain) rebirths.request();
-      return true;
-    }
-    if (!plant.node.isRequest(metric)) return false;
-    void commands
-      .submit(sender, String(metric.value ?? ""), packet, answers.longest)
-      .then((text) => answers.publish(sender, text));
-    return true;
-  }
-
-  /** Returns why there is something to ignore in it; null: there is nothing. */
-  function takeAll(sender: string, payload: Buffer, packet: MessageFacts): string | null {
-    const metrics = readPayload(payload);
-    if (metrics === null) return `the message has ${payload.length} bytes that cannot be read`;
-    const others = metrics.filter((metric) => !take(metric, sender, packet));
-    return others.length === 0 ? null : NO_OTHER;
+  /** Returns why the message is ignored; null: it is not. */
+  function take(sender: string, payload: Buffer, packet: MessageFacts): string | null {
+    const read = readHostWrites(payload, plant.node);
+    if (!read.ok) return read.reason;
+    const { rebirths: asked, requests } = read.writes;
+    // A retained one was kept by the broker: it is refused, and the birth has the answer.
+    if (!session.isBorn() && requests.length > 0 && !packet.retain) return NOT_BORN;
+    for (const request of requests)
+      void commands
+        .submit(sender, request, packet, answers.longest)
+        .then((text) => answers.publish(sender, text));
+    // Kept by the broker, it would come with every connection.
+    if (session.isBorn() && !packet.retain) for (let each = 0; each < asked; each += 1) rebirths.request();
+    return null;
   }
 
   return (topic, payload, packet) => {
@@ -153,10 +146,9 @@ function createReceiver(
         rebirths.request();
         break;
       default: {
-        if (!session.isBorn()) break;
         const sender = topics.senderOf(topic);
-        const ignored = sender === null ? NO_OTHER : takeAll(sender, payload, packet);
-        if (ignored !== null) report.commandUnreadable(sender ?? topic, ignored);
+        const ignored = sender === null ? NO_OTHER : take(sender, payload, packet);
+        if (ignored !== null) report.commandIgnored({ topic, sender }, ignored);
       }
     }
   };

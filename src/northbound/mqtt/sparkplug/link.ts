@@ -61,7 +61,7 @@ export function createSparkplugLink(
   const { requireExpiry } = options.commands;
   const areEnabled = sparkplug.commands;
   const commands = createNodeCommands({ areEnabled, requireExpiry, commander });
-  const host = createPrimaryHost(sparkplug, clock);
+  const host = createPrimaryHost(sparkplug, clock, log);
   const duplicates = createDuplicateNode({
     ...{ node: `${groupId}/${nodeId}`, clientId: own.clientId, clock, log, onDuplicate },
   });
@@ -71,7 +71,7 @@ export function createSparkplugLink(
   const dropping: Omit<FrameTakers, "protocolVersion"> = {
     isWanted: () => false,
     take() {},
-    onTooLong: (topic, reason) => report.commandUnreadable(topics.senderOf(topic) ?? topic, reason),
+    onTooLong: (topic, reason) => report.commandIgnored({ topic, sender: topics.senderOf(topic) }, reason),
   };
   /** The broker that was left because the host is offline there: the next one is tried first. */
   let hostLeft: string | null = null;
@@ -138,7 +138,7 @@ export function createSparkplugLink(
     },
     health() {
       const figures = { ...brokers.figures(connected), ...report.counts };
-      const ofConnection = [...brokers.problems(), ...report.problems()];
+      const ofConnection = [...brokers.problems(), ...report.problems(), host?.problem() ?? null];
       return healthOf(connected, whyNot(), duplicates.problem(), ofConnection, figures);
     },
   };

@@ -171,6 +171,9 @@ export interface ReadMetric {
   /** Null: it has none. */
   readonly name: string | null;
   readonly alias: number | null;
+  /** Its declared datatype. A command need not have one. */
+  readonly datatype: number | null;
+  readonly isHistorical: boolean;
   /** Null: none, or of a type that no metric here has. */
   readonly value: string | boolean | number | null;
 }
@@ -178,11 +181,11 @@ export interface ReadMetric {
 /**
  * Far more than a host can write at the node. Those of a large message would hold the event loop for long.
  */
-const MOST_READ = 100;
+export const MOST_METRICS = 100;
 /** Of the message, and of each metric. None has a tenth of it. */
 const MOST_FIELDS = 1_000;
 
-/** The first metrics of a message; null: it is none of Sparkplug. */
+/** The metrics of a message, one above `MOST_METRICS` at most; null: it is none of Sparkplug. */
 export function readPayload(bytes: Uint8Array): readonly ReadMetric[] | null {
   try {
     return firstMetrics(bytes).map(readMetric);
@@ -195,7 +198,7 @@ export function readPayload(bytes: Uint8Array): readonly ReadMetric[] | null {
 function firstMetrics(bytes: Uint8Array): readonly Uint8Array[] {
   const reader = new BinaryReader(bytes);
   const found: Uint8Array[] = [];
-  for (let fields = 0; reader.pos < reader.len && found.length < MOST_READ; fields += 1) {
+  for (let fields = 0; reader.pos < reader.len && found.length <= MOST_METRICS; fields += 1) {
     if (fields === MOST_FIELDS) throw new RangeError("too many fields");
     const [field, wireType] = reader.tag();
     if (field === payload.metrics.number && wireType === WireType.LengthDelimited) found.push(reader.bytes());
@@ -213,7 +216,8 @@ function readMetric(bytes: Uint8Array): ReadMetric {
   let name: Uint8Array | null = null;
   let alias: number | null = null;
   let value: ReadMetric["value"] | Uint8Array = null;
-  let isNull = false;
+  let datatype: number | null = null;
+  let [isNull, isHistorical] = [false, false];
   for (let fields = 0; reader.pos < reader.len; fields += 1) {
     if (fields === MOST_FIELDS) throw new RangeError("too many fields");
     const [field, wireType] = reader.tag();
@@ -225,13 +229,21 @@ function readMetric(bytes: Uint8Array): ReadMetric {
     else {
       const number = Number(reader.uint64());
       if (field === metric.alias.number) alias = number;
+      else if (field === metric.datatype.number) datatype = number;
+      else if (field === metric.isHistorical.number) isHistorical = number !== 0;
       else if (field === metric.isNull.number) isNull = number !== 0;
       else if (field === metric.booleanValue.number) value = number !== 0;
       else if (field === metric.intValue.number) value = number;
     }
   }
   const read = value instanceof Uint8Array ? textOf(value) : value;
-  return { name: name === null ? null : textOf(name), alias, value: isNull ? null : read };
+  const shown = isNull ? null : read;
+  return { name: name === null ? null : textOf(name), alias, datatype, isHistorical, value: shown };
+}
+
+/** Whether the metric declares this datatype, or none. */
+export function isOfType({ datatype }: ReadMetric, type: MetricType): boolean {
+  return datatype === null || datatype === dataTypes[type];
 }
 
 const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes);

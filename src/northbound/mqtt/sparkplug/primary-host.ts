@@ -1,5 +1,7 @@
 import type { Clock } from "../../../platform/clock.ts";
 import { isJsonObject } from "../../../platform/json.ts";
+import type { Log } from "../../../platform/log.ts";
+import { createRecurringProblem } from "../../../platform/log-bounds.ts";
 import { readJson } from "../../../platform/strict-json.ts";
 import type { Loss } from "../client/client.ts";
 import type { SparkplugOptions } from "./options.ts";
@@ -14,6 +16,8 @@ export interface PrimaryHost {
   begin(broker: string, onOffline: () => void): HostOnConnection;
   /** Why births wait, in words; null: they do not. */
   whyNot(): string | null;
+  /** A state was ignored within the last half minute, although the host is online; null: none was. */
+  problem(): string | null;
 }
 
 /** The host as one connection sees it. */
@@ -45,13 +49,16 @@ const LONGEST_STAY_MS = 30_000;
 /** Older states than the last one at the same broker are ignored, over all connections. */
 export function createPrimaryHost(
   { primaryHost, legacyState }: Pick<SparkplugOptions, "primaryHost" | "legacyState">,
-  { nowMs }: Pick<Clock, "nowMs">,
+  clock: Pick<Clock, "nowMs" | "monotonicMs" | "after">,
+  log: Log,
 ): PrimaryHost | null {
   if (primaryHost === null) return null;
   const newest = new Map<string, number>();
   let isOnline = false;
-  /** The time that the newest state does not reach; null: it does. */
-  let laterMs: number | null = null;
+  /** The newest state, if it was ignored, over all brokers: a visit to another one does not hide it. */
+  let ignored: { readonly broker: string; readonly reason: string } | null = null;
+  let current = "";
+  const ignoring = createRecurringProblem(clock, () => {});
   /** The brokers that were left without the host, since it was online last. */
   let misses = 0;
 
@@ -64,36 +71,45 @@ export function createPrimaryHost(
     return rounds === 0 ? 0 : Math.min(LONGEST_STAY_MS, UNHEARD_MS * 2 ** (rounds - 1));
   }
 
+  function ignore(broker: string, reason: string): void {
+    const isKnown = ignored?.broker === broker && ignored.reason === reason;
+    ignored = { broker, reason };
+    if (ignoring.note() && !isKnown)
+      log.warn({ primaryHost, broker, reason }, "a state of the primary host is ignored");
+  }
+
   function begin(broker: string, onOffline: () => void): HostOnConnection {
     let known: boolean | null = null;
     let wake = () => {};
     isOnline = false;
-    laterMs = null;
+    current = broker;
     return {
       receive(payload) {
         const state = readState(payload, legacyState);
-        if (state === null) return;
+        if (typeof state === "string") return ignore(broker, state);
         const { timestamp } = state;
         const lastMs = newest.get(broker) ?? null;
-        laterMs = timestamp !== null && lastMs !== null && timestamp < lastMs ? lastMs : null;
-        if (laterMs !== null) return;
-        if (timestamp !== null && timestamp <= nowMs() + LONGEST_AHEAD_MS) newest.set(broker, timestamp);
+        if (timestamp !== null && lastMs !== null && timestamp < lastMs)
+          return ignore(broker, `is older than one before it (timestamp ${lastMs})`);
+        if (ignored?.broker === broker || state.isOnline) ignored = null;
+        if (timestamp !== null && timestamp <= clock.nowMs() + LONGEST_AHEAD_MS)
+          newest.set(broker, timestamp);
         const wasOnline = known === true;
         known = state.isOnline;
         isOnline = state.isOnline;
         if (wasOnline && !isOnline) onOffline();
         wake();
       },
-      async online(loss, brokers, clock) {
+      async online(loss, brokers, connectionClock) {
         const leave = new Error(`the primary host ${primaryHost} is not online at this broker`);
         let isOver = stayMs(brokers) === 0;
         let isUnheard = false;
         const cancels = [
-          clock.after(stayMs(brokers), () => {
+          connectionClock.after(stayMs(brokers), () => {
             isOver = true;
             wake();
           }),
-          clock.after(UNHEARD_MS, () => {
+          connectionClock.after(UNHEARD_MS, () => {
             isUnheard = true;
             wake();
           }),
@@ -122,24 +138,33 @@ export function createPrimaryHost(
     begin,
     whyNot() {
       if (isOnline) return null;
-      const older =
-        laterMs === null ? "" : `, whose state is older than one before it (timestamp ${laterMs})`;
-      return `waits for the primary host ${primaryHost}${older}`;
+      const host = `waits for the primary host ${primaryHost}`;
+      if (ignored === null) return host;
+      const where = ignored.broker === current ? "" : ` at ${ignored.broker}`;
+      return `${host}, whose state${where} ${ignored.reason}`;
+    },
+    problem() {
+      if (ignored === null || !isOnline || !ignoring.isRecurring()) return null;
+      return `a state of the primary host ${primaryHost} is ignored: it ${ignored.reason}`;
     },
   };
 }
 
-/** Null: it is no state. */
-function readState(payload: Uint8Array, isLegacy: boolean): HostState | null {
-  if (payload.length > LONGEST_STATE) return null;
+/** A text is the reason why it is no state. */
+function readState(payload: Uint8Array, isLegacy: boolean): HostState | string {
+  if (payload.length > LONGEST_STATE) return `has more than ${LONGEST_STATE} bytes`;
   // It leaves out a byte order mark.
   const text = new TextDecoder().decode(payload);
+  const isWord = text === "ONLINE" || text === "OFFLINE";
   if (isLegacy)
-    return text === "ONLINE" || text === "OFFLINE" ? { isOnline: text === "ONLINE", timestamp: null } : null;
+    return isWord
+      ? { isOnline: text === "ONLINE", timestamp: null }
+      : "is neither ONLINE nor OFFLINE, as mqtt.sparkplug.legacyState wants it";
+  if (isWord) return `is the word ${text} of before Sparkplug 3.0: look at mqtt.sparkplug.legacyState`;
   const read = readJson(text);
-  if (!read.ok || !isJsonObject(read.value)) return null;
+  if (!read.ok || !isJsonObject(read.value)) return "is no JSON object";
   const { online, timestamp } = read.value;
-  return typeof online === "boolean" && typeof timestamp === "number"
-    ? { isOnline: online, timestamp }
-    : null;
+  if (typeof online !== "boolean") return "has an online that is neither true nor false";
+  if (typeof timestamp !== "number") return "has no timestamp that is a number";
+  return { isOnline: online, timestamp };
 }

@@ -15,21 +15,29 @@ export interface SparkplugCounts {
   rebirthsMerged: number;
   /** Answers that the broker did not read in time. */
   answersDropped: number;
-  /** Commands that are no messages of Sparkplug. */
+  /** Messages that were ignored as a whole. */
   commandsUnreadable: number;
+}
+
+/** By whom a message was sent, as far as that is known. */
+interface CommandSender {
+  readonly topic: string;
+  /** Null: it is no command for the node. */
+  readonly sender: string | null;
 }
 
 /** What the edge node counts, and says in log and health, over all connections. */
 export interface NodeReport {
   readonly counts: SparkplugCounts;
   answerDropped(sender: string): void;
-  commandUnreadable(sender: string, reason: string): void;
+  commandIgnored(from: CommandSender, reason: string): void;
   /** What is wrong, or was within the last half minute. */
   problems(): readonly string[];
 }
 
 /** Of the name of a sender, in a log line. */
 const LONGEST_NAME = 128;
+const LONGEST_TOPIC = 256;
 const DROPPED = "answers to commands are dropped: hosts ask too fast, or the broker reads too slowly";
 
 export function createNodeReport(clock: Clock, log: Log): NodeReport {
@@ -49,10 +57,11 @@ export function createNodeReport(clock: Clock, log: Log): NodeReport {
       counts.answersDropped += 1;
       if (dropping.note()) log.warn({ sender: clip(sender, LONGEST_NAME) }, DROPPED);
     },
-    commandUnreadable(sender, reason) {
+    commandIgnored({ topic, sender }, reason) {
       counts.commandsUnreadable += 1;
       if (!unreadable.note()) return;
-      const fields = { sender: clip(sender, LONGEST_NAME), reason };
+      const from = sender === null ? {} : { sender: clip(sender, LONGEST_NAME) };
+      const fields = { ...from, topic: clip(topic, LONGEST_TOPIC), reason };
       log.warn(fields, "a message that is no command of Sparkplug B is ignored");
     },
     problems: () => (dropping.isRecurring() ? [DROPPED] : []),

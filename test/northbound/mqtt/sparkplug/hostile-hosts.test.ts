@@ -51,7 +51,7 @@ const isAnswer = (value: unknown, id?: string) =>
   typeof value === "string" && value.startsWith(id === undefined ? '{"id":' : `{"id":"${id}"`);
 
 describe.skipIf(!haveMosquitto).each([4, 5] as const)("MQTT %s", (protocolVersion) => {
-  test("what is no command is ignored, and what is none that can be read is refused", async () => {
+  test("what is no command is ignored", async () => {
     const { host, hostile, commander, alias, answers, answered } = await born(protocolVersion);
     const rebirth = { name: "Node Control/Rebirth", type: "Boolean", value: true } as const;
     const garbage = [
@@ -77,9 +77,9 @@ describe.skipIf(!haveMosquitto).each([4, 5] as const)("MQTT %s", (protocolVersio
       { name: "Commands/Request", type: "Bytes", value: new Uint8Array(9) },
     ])
       await hostile.publishAsync(NCMD, command([wrong as never]), { qos: 1 });
-    await host.receive(() => answers().length === 4);
-    for (const { metrics } of answers().slice(1)) expect(metrics[0]?.value).toContain('"code":"MALFORMED"');
-    expect(commander.commands).toHaveLength(1);
+    await answered("last");
+    expect(answers()).toHaveLength(2);
+    expect(commander.commands).toHaveLength(2);
   });
 
   test("what cannot be read is counted, and told in one line", async () => {
@@ -121,6 +121,6 @@ describe.skipIf(!haveMosquitto).each([4, 5] as const)("MQTT %s", (protocolVersio
     const one = Buffer.from([0x12, 2, 0x10, alias]);
     await hostile.publishAsync(NCMD, Buffer.concat(Array(3_000).fill(one)), { qos: 1 });
     await answered("after");
-    expect(answers().length).toBeLessThanOrEqual(101);
+    expect(answers()).toHaveLength(1);
   });
 });

@@ -110,7 +110,9 @@ const named = (...more: readonly Buffer[]) =>
 
 test("what a command has besides name, alias and value is passed over", () => {
   const text = field(15, Buffer.from("text"));
-  const expected = [{ name: "Commands/Request", alias: 5, value: "text" }];
+  const expected = [
+    { name: "Commands/Request", alias: 5, datatype: null, isHistorical: false, value: "text" },
+  ];
   const nothing = Buffer.alloc(0);
   for (const other of [nothing, field(9, text), field(17, text), field(18, field(2, text)), field(16, text)])
     expect(named(Buffer.from([0x10, 5]), other, text)).toEqual(expected);

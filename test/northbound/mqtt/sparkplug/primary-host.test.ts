@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createPrimaryHost } from "../../../../src/northbound/mqtt/sparkplug/primary-host.ts";
 import { createSparkplugTopics } from "../../../../src/northbound/mqtt/sparkplug/topics.ts";
 import { sleep, systemClock } from "../../../../src/platform/clock.ts";
+import { silentLog } from "../../../../src/platform/log.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
 import { newBroker } from "../link-harness.ts";
 import { haveMosquitto, type Mosquitto, startMosquitto } from "../mosquitto.ts";
@@ -43,13 +44,9 @@ const say = (host: Host, online: boolean, timestamp: number, topic = STATE) =>
 
 test("a state of a clock that was ahead makes later ones old, which health says", async () => {
   const clock = createManualClock();
-  const host = createPrimaryHost({ primaryHost: "scada", legacyState: false }, clock);
+  const host = createPrimaryHost({ primaryHost: "scada", legacyState: false }, clock, silentLog);
   const connection = host?.begin("mqtt.broker", () => {});
   const receive = (state: unknown) => connection?.receive(Buffer.from(JSON.stringify(state)));
-  for (const garbage of [null, [], {}, "online", { online: "true", timestamp: 1 }, { online: true }])
-    receive(garbage);
-  connection?.receive(Buffer.from([0xff, 0x00, 0x7b]));
-  expect(host?.whyNot()).toBe("waits for the primary host scada");
   const ahead = clock.nowMs() + 3_600_000;
   receive({ online: false, timestamp: ahead });
   receive({ online: true, timestamp: clock.nowMs() });
@@ -58,9 +55,57 @@ test("a state of a clock that was ahead makes later ones old, which health says"
   expect(host?.whyNot()).toBeNull();
 });
 
+const noObject = "is no JSON object";
+const noTruth = "has an online that is neither true nor false";
+
+test.each([
+  ["", noObject],
+  ["null", noObject],
+  ["[]", noObject],
+  ["{}", noTruth],
+  ['{"online":"true","timestamp":1}', noTruth],
+  ['{"online":true}', "has no timestamp that is a number"],
+  ["ONLINE", "is the word ONLINE of before Sparkplug 3.0: look at mqtt.sparkplug.legacyState"],
+  ["x".repeat(5_000), "has more than 4096 bytes"],
+])("health says that the state %j is ignored, also at another broker", (state, reason) => {
+  const clock = createManualClock();
+  const warned: object[] = [];
+  const log = { ...silentLog, warn: (fields: object) => void warned.push(fields) };
+  const host = createPrimaryHost({ primaryHost: "scada", legacyState: false }, clock, log);
+  const connection = host?.begin("mqtt.broker", () => {});
+  for (let time = 0; time < 3; time += 1) connection?.receive(Buffer.from(state));
+  expect(host?.whyNot()).toBe(`waits for the primary host scada, whose state ${reason}`);
+  expect(warned).toEqual([{ primaryHost: "scada", broker: "mqtt.broker", reason }]);
+  const other = host?.begin("mqtt.fallbackBrokers[0]", () => {});
+  expect(host?.whyNot()).toBe(`waits for the primary host scada, whose state at mqtt.broker ${reason}`);
+  other?.receive(Buffer.from('{"online":true,"timestamp":1}'));
+  expect([host?.whyNot(), host?.problem()]).toEqual([null, null]);
+});
+
+test("with legacyState, health says that the host publishes no word", () => {
+  const options = { primaryHost: "scada", legacyState: true };
+  const host = createPrimaryHost(options, createManualClock(), silentLog);
+  host?.begin("mqtt.broker", () => {}).receive(Buffer.from('{"online":true,"timestamp":1}'));
+  expect(host?.whyNot()).toContain("is neither ONLINE nor OFFLINE");
+});
+
+test("a state that is ignored while the host is online is a problem for half a minute", async () => {
+  const clock = createManualClock();
+  const host = createPrimaryHost({ primaryHost: "scada", legacyState: false }, clock, silentLog);
+  const connection = host?.begin("mqtt.broker", () => {});
+  connection?.receive(Buffer.from('{"online":true,"timestamp":100}'));
+  connection?.receive(Buffer.from('{"online":false,"timestamp":99}'));
+  expect(host?.whyNot()).toBeNull();
+  expect(host?.problem()).toBe(
+    "a state of the primary host scada is ignored: it is older than one before it (timestamp 100)",
+  );
+  await clock.settle(31_000);
+  expect(host?.problem()).toBeNull();
+});
+
 test("a state of an impossible time counts, and makes no other one old", () => {
   const clock = createManualClock();
-  const host = createPrimaryHost({ primaryHost: "scada", legacyState: false }, clock);
+  const host = createPrimaryHost({ primaryHost: "scada", legacyState: false }, clock, silentLog);
   const connection = host?.begin("mqtt.broker", () => {});
   for (const timestamp of ["-1", "1e400", "1e300", String(clock.nowMs() + 7 * 86_400_000)]) {
     connection?.receive(Buffer.from(`{"online":false,"timestamp":${timestamp}}`));
@@ -71,7 +116,11 @@ test("a state of an impossible time counts, and makes no other one old", () => {
 });
 
 test("a state may begin with a byte order mark, and one of a megabyte is none", () => {
-  const host = createPrimaryHost({ primaryHost: "scada", legacyState: false }, createManualClock());
+  const host = createPrimaryHost(
+    { primaryHost: "scada", legacyState: false },
+    createManualClock(),
+    silentLog,
+  );
   const connection = host?.begin("mqtt.broker", () => {});
   const state = '{"online":true,"timestamp":1}';
   connection?.receive(Buffer.from(state.padEnd(1024 * 1024)));
@@ -109,7 +158,7 @@ describe.skipIf(!haveMosquitto)("at brokers of the plant", () => {
 
   test("offline with an older time is ignored, offline with a newer one is a death", async () => {
     await say(host, true, 100);
-    const { connecting } = begin({ options: { broker: external(first.url), protocolVersion: 5 } });
+    const { link, connecting } = begin({ options: { broker: external(first.url), protocolVersion: 5 } });
     const connection = await connecting;
     await host.on("DBIRTH", "r1");
     let hasMoved = false;
@@ -121,6 +170,9 @@ describe.skipIf(!haveMosquitto)("at brokers of the plant", () => {
     await host.askRebirth();
     await host.receive(() => host.seen.filter(({ type }) => type === "NBIRTH").length === 2);
     expect(hasMoved).toBe(false);
+    expect(link.health().state).toBe("up");
+    await say(host, false, 99);
+    await expect.poll(() => link.health().detail).toContain("is older than one before it (timestamp 100)");
     await say(host, false, 101);
     await connection.movesOn;
     await connection[Symbol.asyncDispose]();
