@@ -97,6 +97,7 @@ const partNames: Readonly<Record<string, PlainKey>> = {
   fleet: "part.fleet",
   mqtt: "part.mqtt",
   "mqtt-broker": "part.mqttBroker",
+  sparkplug: "part.sparkplug",
   opcua: "part.opcua",
   web: "part.web",
   control: "part.control",

@@ -35,7 +35,15 @@ export interface StatusFacts {
 }
 
 /** The components that connect the gateway to others. */
-export const linkNames: readonly string[] = ["fleet", "mqtt-broker", "mqtt", "opcua", "web", "control"];
+export const linkNames: readonly string[] = [
+  "fleet",
+  "mqtt-broker",
+  "mqtt",
+  "sparkplug",
+  "opcua",
+  "web",
+  "control",
+];
 /** Alarms, robots and holds beyond these are counted, and not listed. */
 const MOST_ALARMS = 50;
 const MOST_HOLDS = 200;

@@ -172,6 +172,14 @@ describe("the status", () => {
     });
   });
 
+  it("has the edge node of Sparkplug among the links, and why it is not born", () => {
+    const health = { sparkplug: { state: "up", detail: "waits for the primary host scada" } } as const;
+    expect(report({ health })).toMatchObject({
+      links: [{ name: "sparkplug", state: "up", detail: "waits for the primary host scada" }],
+      parts: [],
+    });
+  });
+
   it("says what is not known", () => {
     expect(
       report({

@@ -62,6 +62,7 @@ export const later = {
   "part.fleet": "Flottendienst",
   "part.mqtt": "MQTT-Broker",
   "part.mqttBroker": "Eingebauter MQTT-Broker",
+  "part.sparkplug": "MQTT-Broker, als Sparkplug",
   "part.opcua": "OPC-UA-Server",
   "part.web": "Web-Zugang",
   "part.control": "Steuer-Socket",

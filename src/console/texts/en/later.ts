@@ -61,6 +61,7 @@ export const later = {
   "part.fleet": "Fleet service",
   "part.mqtt": "MQTT broker",
   "part.mqttBroker": "Embedded MQTT broker",
+  "part.sparkplug": "MQTT broker, as Sparkplug",
   "part.opcua": "OPC UA server",
   "part.web": "Web listener",
   "part.control": "Control socket",
