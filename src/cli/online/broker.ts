@@ -1,29 +1,36 @@
 import { type BrokerLimits, noLimits } from "../../northbound/mqtt/client/broker-limits.ts";
 import { checkingClientId } from "../../northbound/mqtt/client/checking.ts";
 import type { ExternalBrokerOptions, MqttOptions } from "../../northbound/mqtt/options.ts";
-import { type BrokerTrial, type TopicTrial, tryBroker } from "../../northbound/mqtt/trial/broker-trial.ts";
+import {
+  type BrokerTrial,
+  type TopicTrial,
+  type TriedNode,
+  tryBroker,
+} from "../../northbound/mqtt/trial/broker-trial.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { connectFault } from "../../platform/connect-fault.ts";
 import { messageOf } from "../../platform/error-text.ts";
 import { type Endpoint, ok, type Part, skipped, TRY_MS, wrong } from "./endpoints.ts";
 
 const ACL_PAGE = "mqtt.md (A broker of the plant) has the broker's rules";
+const SPARKPLUG_PAGE = "sparkplug.md (At a broker of the plant) has the rights";
 
 /** Tries a broker of the plant. */
 export async function tryPlantBroker(
   mqtt: MqttOptions,
+  sparkplug: TriedNode | null,
   broker: ExternalBrokerOptions,
   endpoint: Endpoint,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<readonly Part[]> {
-  const trial = await tryBroker(mqtt, broker, { clock, limitMs: TRY_MS, signal });
+  const trial = await tryBroker(mqtt, sparkplug, broker, { clock, limitMs: TRY_MS, signal });
   if (trial.kind === "unconnected")
     return [unconnected(trial.error, endpoint, checkingClientId(mqtt.clientId), clock)];
   return [
     ok("broker", `it takes the client ${checkingClientId(mqtt.clientId)}${limitsText(trial.limits)}`),
     ...trial.missing.map(({ what, advice }) => wrong("broker limits", what, advice)),
-    ...trial.published.map(ownTopic),
+    ...trial.published.map((each) => ownTopic(each, sparkplug)),
     filtersPart(trial.refusedFilters),
     namesPart(trial, broker.username !== null || broker.tls.now().clientCert !== null),
   ];
@@ -47,9 +54,12 @@ function limitsText({ maximumPacketSize, receiveMaximum }: BrokerLimits): string
   return `${size}${unacknowledged}`;
 }
 
-function ownTopic({ topic, passage }: TopicTrial): Part {
+function ownTopic({ topic, isSparkplug, passage }: TopicTrial, sparkplug: TriedNode | null): Part {
   const part = `broker topic ${topic}`;
-  const advice = `let the broker allow the gateway's user to write and to read everything under mqtt.base, and under mqtt.placement; ${ACL_PAGE}`;
+  const own = `spBv1.0/${sparkplug?.groupId}/+/${sparkplug?.nodeId}`;
+  const advice = isSparkplug
+    ? `let the broker allow the gateway's user to write and to read ${own} and ${own}/#; ${SPARKPLUG_PAGE}`
+    : `let the broker allow the gateway's user to write and to read everything under mqtt.base, and under mqtt.placement; ${ACL_PAGE}`;
   switch (passage.kind) {
     case "arrived":
       return ok(part, "a message was taken, and came back");

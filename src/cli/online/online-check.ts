@@ -86,7 +86,7 @@ export async function checkOnline(config: Config, parts: OnlineParts): Promise<r
 
 /** Every broker of the plant, one after the other. */
 async function tryBrokers(
-  { mqtt }: Config,
+  { mqtt, sparkplug }: Config,
   reached: readonly Endpoint[],
   { clock, signal }: OnlineParts,
   report: (...parts: readonly Part[]) => void,
@@ -99,7 +99,7 @@ async function tryBrokers(
     const found =
       endpoint === undefined
         ? [skipped("broker", "there is no connection to it")]
-        : await tryPlantBroker(options, options.broker, endpoint, clock, signal);
+        : await tryPlantBroker(options, sparkplug, options.broker, endpoint, clock, signal);
     const suffix = brokers.length === 1 ? "" : ` (${setting})`;
     report(...found.map((part) => ({ ...part, part: `${part.part}${suffix}` })));
   }

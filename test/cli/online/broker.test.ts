@@ -34,6 +34,38 @@ describe.skipIf(!haveMosquitto)("check --online, of mosquitto", () => {
     expect(parts.get("broker client names")?.detail).toContain("a client without a user is not let in");
   });
 
+  it("tries the topics of Sparkplug, and says which rights they need", async () => {
+    const own = "topic readwrite spBv1.0/plant1/+/edge\n";
+    const rules = `user fleetgate\ntopic readwrite fleetgate/plant1/#\n${own}`;
+    const broker = await startMosquitto({ rules, users: ["fleetgate"] });
+    const sparkplug = "sparkplug: { groupId: plant1, nodeId: edge },";
+    const parts = await harness.check(text(broker.url, users + sparkplug));
+    await broker.stop();
+    expect(parts.get(event)?.state).toBe("ok");
+    expect(parts.get("broker topic spBv1.0/plant1/CHECK/edge")?.state).toBe("ok");
+    expect(parts.get("broker topic spBv1.0/plant1/CHECK/edge/fleetgate-check")).toMatchObject({
+      state: "wrong",
+      advice: expect.stringContaining("spBv1.0/plant1/+/edge/#"),
+    });
+  });
+
+  it("is content with the rules of config/examples for Sparkplug, and tries no JSON topics if they are off", async () => {
+    const example = await readFile("config/examples/mosquitto.acl", "utf8");
+    const rules = example.replace(/^# (?=user |topic )/gm, "");
+    const broker = await startMosquitto({ rules, users: ["fleetgate", "scada"] });
+    const sparkplug = "sparkplug: { groupId: plant1, nodeId: fleetgate, primaryHost: scada, json: false },";
+    const parts = await harness.check(text(broker.url, users + sparkplug));
+    await broker.stop();
+    const ofBroker = [...parts.values()].filter(({ part }) => part.startsWith("broker"));
+    expect(ofBroker.map(({ part, state }) => `${part}: ${state}`)).toEqual([
+      "broker: ok",
+      "broker topic spBv1.0/plant1/CHECK/fleetgate: ok",
+      "broker topic spBv1.0/plant1/CHECK/fleetgate/fleetgate-check: ok",
+      "broker subscriptions: ok",
+      "broker client names: skipped",
+    ]);
+  });
+
   it("names the topic that the gateway's user may not write, or not read", async () => {
     const rules = "user fleetgate\ntopic read fleetgate/plant1/#\ntopic write fleetgate/plant1/clients/#\n";
     const broker = await startMosquitto({ rules, users: ["fleetgate"] });

@@ -6,6 +6,8 @@ import { type SparkplugOptions, sparkplugSender } from "./options.ts";
 export interface SparkplugTopics {
   node(type: "NBIRTH" | "NDEATH" | "NDATA" | "NCMD"): string;
   device(type: "DBIRTH" | "DDEATH" | "DDATA", deviceId: string): string;
+  /** A message of no type of Sparkplug, of the node or a device: hosts ignore it. */
+  trial(deviceId?: string): string;
   /** The subscriptions that receive the commands for the node. */
   readonly nodeCommands: readonly string[];
   /** The subscription that receives the commands for all devices. */
@@ -56,6 +58,7 @@ export function createSparkplugTopics(
   return {
     node,
     device: (type, deviceId) => `${topic(type)}/${deviceId}`,
+    trial: (deviceId) => [topic("CHECK"), ...(deviceId === undefined ? [] : [deviceId])].join("/"),
     nodeCommands: isEmbedded ? [ofNode, `${ofUsers}+`] : [ofNode],
     deviceCommands: `${ofDevices}+`,
     state,

@@ -5,6 +5,8 @@ import { checkingClientId, checkingParts } from "../client/checking.ts";
 import { endClient, openClient, subscribe } from "../client/client.ts";
 import type { LimitedClient } from "../client/limited-client.ts";
 import type { ExternalBrokerOptions, MqttOptions } from "../options.ts";
+import type { SparkplugOptions } from "../sparkplug/options.ts";
+import { createSparkplugTopics } from "../sparkplug/topics.ts";
 import { topicTemplates } from "../topic-templates.ts";
 import { createTopics, type Topics } from "../topics.ts";
 
@@ -16,8 +18,13 @@ export type Passage =
   /** The broker has accepted it, and has not delivered it to a subscriber of the topic. */
   | { readonly kind: "lost" };
 
+/** What a trial needs of the edge node. */
+export type TriedNode = Pick<SparkplugOptions, "groupId" | "nodeId" | "primaryHost" | "legacyState" | "json">;
+
 export interface TopicTrial {
   readonly topic: string;
+  /** It is one of the edge node of Sparkplug. */
+  readonly isSparkplug: boolean;
   readonly passage: Passage;
 }
 
@@ -55,6 +62,7 @@ interface TrialParts {
  */
 export async function tryBroker(
   options: MqttOptions,
+  sparkplug: TriedNode | null,
   broker: ExternalBrokerOptions,
   parts: TrialParts,
 ): Promise<BrokerTrial> {
@@ -65,7 +73,7 @@ export async function tryBroker(
     return { kind: "unconnected", error };
   }
   try {
-    return await tryTopics(options, broker, client, parts);
+    return await tryTopics(options, sparkplug, broker, client, parts);
   } catch (error) {
     return { kind: "unconnected", error };
   } finally {
@@ -75,22 +83,33 @@ export async function tryBroker(
 
 async function tryTopics(
   options: MqttOptions,
+  sparkplug: TriedNode | null,
   broker: ExternalBrokerOptions,
   client: LimitedClient,
   parts: TrialParts,
 ): Promise<BrokerTrial> {
   const topics = createTopics(options.base, options.placement.now());
-  const takesCommands = options.commands.enabled && options.commands.brokerEnforcesClientNames;
+  const hasJson = sparkplug?.json !== false;
+  const takesCommands = hasJson && options.commands.enabled && options.commands.brokerEnforcesClientNames;
   const event = under(options.base, "gatewayEvent", { kind: "check" });
   const reply = topics.reply(NAME, "check");
   const command = under(options.base, "command", { client: NAME, operation: "" });
-  const own = [event, ...(takesCommands ? [reply] : []), ...placedTopics(options, topics)];
+  const json = hasJson ? [event, ...(takesCommands ? [reply] : []), ...placedTopics(options, topics)] : [];
+  const node = sparkplug === null ? { own: [], filters: [] } : nodeTopics(sparkplug);
+  const own = [...json, ...node.own];
   const arrivals = createArrivals(client);
-  const filters = [topics.status, ...(takesCommands ? [topics.commandFilter] : [])];
+  const filters = [
+    ...(hasJson ? [topics.status] : []),
+    ...(takesCommands ? [topics.commandFilter] : []),
+    ...node.filters,
+  ];
   const asked = subscribe(client, [...own, ...filters], { qos: 1 });
   const refused = await noLaterThan(parts.clock, parts.limitMs, asked, null);
   if (refused === null) throw new Error(`the broker answers no subscription within ${parts.limitMs} ms`);
-  const attempt = (from: MqttClient, topic: string) => pass(from, topic, arrivals, parts);
+  const attempt = async (from: MqttClient, topic: string): Promise<TopicTrial> => {
+    const passage = await pass(from, topic, arrivals, parts);
+    return { topic, isSparkplug: node.own.includes(topic), passage };
+  };
   const published = await Promise.all(own.map((topic) => attempt(client, topic)));
   const asOther = takesCommands ? await attempt(client, command) : null;
   const isKnown = broker.username !== null || broker.tls.now().clientCert !== null;
@@ -156,6 +175,19 @@ function placedTopics({ placement }: MqttOptions, topics: Topics): string[] {
   ];
 }
 
+/**
+ * The topics of the edge node. Hosts act upon the message types of Sparkplug alone, and `CHECK` is none of
+ * them: no host takes the trial for a birth.
+ */
+function nodeTopics(sparkplug: TriedNode): { readonly own: string[]; readonly filters: string[] } {
+  const topics = createSparkplugTopics(sparkplug, false);
+  const { state } = topics;
+  return {
+    own: [topics.trial(), topics.trial(NAME)],
+    filters: [...topics.nodeCommands, topics.deviceCommands, ...(state === null ? [] : [state])],
+  };
+}
+
 type Arrivals = ReturnType<typeof createArrivals>;
 
 /** The messages that come back to the client, by their texts. */
@@ -174,7 +206,7 @@ async function pass(
   topic: string,
   arrivals: Arrivals,
   { clock, limitMs }: TrialParts,
-): Promise<TopicTrial> {
+): Promise<Passage> {
   attempts += 1;
   const text = JSON.stringify({ kind: "check", text: `fleetgate check, ${process.pid}-${attempts}` });
   const arrived = arrivals.of(text);
@@ -185,7 +217,7 @@ async function pass(
   });
   const late = new Error(`the broker does not acknowledge it within ${limitMs} ms`);
   const refusal = await noLaterThan(clock, limitMs, answered, late);
-  if (refusal !== null) return { topic, passage: { kind: "refused", message: refusal.message } };
+  if (refusal !== null) return { kind: "refused", message: refusal.message };
   const isThere = await noLaterThan(clock, ARRIVAL_MS, arrived, false);
-  return { topic, passage: { kind: isThere ? "arrived" : "lost" } };
+  return { kind: isThere ? "arrived" : "lost" };
 }
