@@ -1,10 +1,10 @@
-import type { Rights } from "../commands/options.ts";
 import { type Grant, grantsOf } from "../commands/rights.ts";
 import type { Config } from "../config/load.ts";
 import type { ParsedRequest } from "../contracts/operation.ts";
 import type { DescribedOperation, OperationManual } from "../contracts/operation-manual.ts";
 import { type Role, roles, type Source } from "../domain/command.ts";
 import { type DeliveryLimits, type DetectionLimits, detectionLimits } from "../domain/detection.ts";
+import { sparkplugSender } from "../northbound/mqtt/sparkplug/options.ts";
 import { listenerLines, sparkplugLines } from "./check-protocols.ts";
 import { effectsOf, factsOf, unknownEndings } from "./operation-facts.ts";
 import { some, wrapped } from "./readable.ts";
@@ -116,30 +116,52 @@ function rosterLines({ roster }: DetectionLimits): readonly string[] {
   ];
 }
 
-function protocolLines({ mqtt, opcua, control, rights }: Config): readonly string[] {
+function protocolLines({ mqtt, sparkplug, opcua, control, rights }: Config): readonly string[] {
   const open = (protocol: string, text: string) =>
     [...rights.rules, ...rights.accounts].some(({ source }) => source.protocol === protocol)
       ? text
       : `${text}; no rule of rights names it, so it may only read`;
   return [
-    row("mqtt", mqtt === null ? "off" : (mqttShut(mqtt) ?? open("mqtt", mqttCommands(mqtt)))),
+    row("mqtt", mqtt === null ? "off" : (mqttShut(mqtt, sparkplug) ?? open("mqtt", mqttCommands(mqtt)))),
+    ...(mqtt === null || sparkplug === null
+      ? []
+      : [
+          row(
+            "sparkplug",
+            sparkplug.commands
+              ? open("mqtt", nodeCommands(sparkplug, mqtt))
+              : "off: mqtt.sparkplug.commands is false",
+          ),
+        ]),
     row("opcua", opcua === null ? "off" : open("opcua", "slots of robots and stations, and methods")),
     row("cli", control === null ? "off" : open("cli", `fleetgate call, through ${control.socketPath}`)),
   ];
 }
 
 /** Why MQTT accepts no commands; null: it does. */
-function mqttShut({ commands, broker }: NonNullable<Config["mqtt"]>): string | null {
+function mqttShut(
+  { commands, broker }: NonNullable<Config["mqtt"]>,
+  sparkplug: Config["sparkplug"],
+): string | null {
+  if (sparkplug?.json === false) return "off: mqtt.sparkplug.json is false";
   if (!commands.enabled) return "off: mqtt.commands.enabled is false";
   if (broker.kind === "embedded" || commands.brokerEnforcesClientNames) return null;
   return "off: nothing says that the broker enforces client names";
 }
 
-function mqttCommands({ commands, base }: NonNullable<Config["mqtt"]>): string {
-  const expiry = commands.requireExpiry
-    ? "what moves needs an expiry"
-    : "INSECURE: what moves needs no expiry";
-  return `under ${base}; ${expiry}`;
+function mqttCommands(mqtt: NonNullable<Config["mqtt"]>): string {
+  return `under ${mqtt.base}; ${expiry(mqtt)}`;
+}
+
+function nodeCommands(
+  { groupId, nodeId }: NonNullable<Config["sparkplug"]>,
+  mqtt: NonNullable<Config["mqtt"]>,
+): string {
+  return `Commands/Request of ${groupId}/${nodeId}, no acts; ${expiry(mqtt)}`;
+}
+
+function expiry({ commands }: NonNullable<Config["mqtt"]>): string {
+  return commands.requireExpiry ? "what moves needs an expiry" : "INSECURE: what moves needs no expiry";
 }
 
 function endingLines(config: Config, manual: OperationManual): readonly string[] {
@@ -223,7 +245,7 @@ const ANY_OTHER = "*";
 /** The rights of each user and client of each protocol, by the same rules as for commands. */
 function rightsLines(config: Config, manual: OperationManual): readonly string[] {
   return [
-    ...sourcesOf(config).flatMap((source) => sourceLines(source, config.rights, manual)),
+    ...sourcesOf(config).flatMap((source) => sourceLines(source, config, manual)),
     "everybody reads, of all robots:",
     ...indented(wrapped(namesOf([...manual.values()].filter(({ role }) => role === "observer")))),
   ];
@@ -257,8 +279,8 @@ function webNames(accounts: readonly string[], ruled: readonly string[]): readon
   return accounts.length === 0 ? ruled : accounts;
 }
 
-function sourceLines(source: Source, rights: Rights, manual: OperationManual): readonly string[] {
-  const grants = grantsOf(rights, source);
+function sourceLines(source: Source, config: Config, manual: OperationManual): readonly string[] {
+  const grants = grantsOf(config.rights, source);
   const who = `${source.protocol} ${source.name === ANY_OTHER ? "anybody else" : source.name}`;
   const useful = grants.filter(({ role }) => role !== "observer");
   const [first = "no rule names it"] = grants.map(({ role, roleBy }) => `${role} by ${roleBy}`);
@@ -269,9 +291,19 @@ function sourceLines(source: Source, rights: Rights, manual: OperationManual): r
       `${who}: ${grant.role} by ${grant.roleBy}, ${robots}`,
       ...indented(wrapped(namesOf(operationsOf(grant, manual)))),
       // Whatever its operations are: docs/security-and-certificates.md, Who may send what.
-      ...indented([`may hold: ${grant.robots === null ? "all robots, at once too" : robots}`]),
+      ...indented([
+        isSparkplug(source, config)
+          ? "holds nothing: Sparkplug has no holds"
+          : `may hold: ${grant.robots === null ? "all robots, at once too" : robots}`,
+      ]),
     ];
   });
+}
+
+/** Whether all that this source sends comes over Sparkplug. */
+function isSparkplug({ protocol, name }: Source, { sparkplug }: Config): boolean {
+  if (protocol !== "mqtt" || sparkplug === null) return false;
+  return !sparkplug.json || name === sparkplugSender(sparkplug.groupId);
 }
 
 /** The operations that a grant adds to those of every source. */

@@ -75,6 +75,24 @@ describe("what check says of a valid configuration", () => {
     expect(await report(minimal)).not.toContain("Sparkplug");
   });
 
+  it("names Sparkplug among the ways for commands, and promises it no hold", async () => {
+    const rights = 'rights: [{ source: { protocol: mqtt, name: "sparkplug:plant1" }, role: operator }]\n';
+    const plant = (more: string) => `${minimal}mqtt: { broker: "mqtt://10.0.0.1",
+  sparkplug: { groupId: plant1, ${more} } }\n`;
+    const text = await report(`${plant("commands: true")}${rights}`);
+    expect(text).toMatch(/^ {2}mqtt +off: nothing says that the broker enforces client names$/m);
+    expect(text).toMatch(/^ {2}sparkplug +Commands\/Request of plant1\/.*; what moves needs an expiry$/m);
+    const [, ofHosts = ""] = /mqtt sparkplug:plant1: operator(.*?)\n {2}\S/s.exec(text) ?? [];
+    expect(ofHosts).toContain("CreateMission (moves)");
+    expect(ofHosts).toContain("holds nothing: Sparkplug has no holds");
+    expect(ofHosts).not.toContain("may hold");
+    expect(await report(plant("commands: true"))).toMatch(/^ {2}sparkplug .*; no rule of rights names it/m);
+    const off = await report(`${plant("json: false")}${rights}`);
+    expect(off).toMatch(/^ {2}mqtt +off: mqtt\.sparkplug\.json is false$/m);
+    expect(off).toMatch(/^ {2}sparkplug +off: mqtt\.sparkplug\.commands is false$/m);
+    expect(await report(minimal)).not.toMatch(/^ {2}sparkplug/m);
+  });
+
   it("says where the gateway listens, and who gets in", async () => {
     const local = await report(`${minimal}mqtt: { broker: embedded, anonymousLoopback: true }
 opcua: { insecureLoopback: { role: observer } }
