@@ -1,6 +1,7 @@
 import type { IPublishPacket } from "mqtt";
 import type { Commander, Envelope } from "../../../contracts/commander.ts";
-import { refusal } from "../../../domain/outcome.ts";
+import { acts, isActName } from "../../../domain/acts.ts";
+import { type Outcome, refusal } from "../../../domain/outcome.ts";
 import { replyJson } from "../../../models/reply.ts";
 import { createFairQueues } from "../../../platform/queues.ts";
 import type { Loss } from "../client/client.ts";
@@ -49,12 +50,23 @@ export function createNodeCommands({
       const source = { protocol: "mqtt", name: sender } as const;
       const expiry = expiryOf(packet, read, requireExpiry);
       const envelope = { source, requestId: id, ...asked(read), expiry, retained: packet.retain };
-      const outcome = await commander.submit(envelope, null);
+      const outcome = withOtherWays(await commander.submit(envelope, null), envelope.operation);
       const text = replyJson(id, outcome);
       if (Buffer.byteLength(text) <= longest || outcome.responseJson === null) return text;
       return replyJson(id, withoutResponse(outcome, TOO_LONG));
     },
   };
+}
+
+/** The refusal of an act says by which protocols it is done. */
+function withOtherWays(outcome: Outcome, name: string): Outcome {
+  if (outcome.code !== "UNKNOWN_OPERATION" || !isActName(name)) return outcome;
+  const isOfOpcUa = "only" in acts[name];
+  const cli = name === "Hold" || name === "HoldAll" ? " or fleetgate hold" : "";
+  const ways = isOfOpcUa
+    ? "OPC UA"
+    : `the JSON topics of MQTT, OPC UA${cli === "" ? " or" : ","} the web API${cli}`;
+  return { ...outcome, message: `${name} does not exist over Sparkplug: use ${ways}` };
 }
 
 function asked(read: ReadMessage): Pick<Envelope, "operation" | "request"> {

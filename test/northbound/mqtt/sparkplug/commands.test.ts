@@ -127,6 +127,21 @@ test.skipIf(!haveMosquitto)("the expiry of a message of MQTT 5 is one of its req
   expect(Number(commander.commands[0]?.startByMs) - sentMs).toBeLessThan(9_000);
 });
 
+test("an act is refused, and the refusal names other ways", async () => {
+  const { commander, send, answer } = await born(true);
+  for (const operation of ["Hold", "HoldAll", "LeaseRobot", "ReleaseRobot", "Permit"]) {
+    await send({ id: operation, operation, request: {} });
+    expect(await answer(operation)).toMatchObject({ code: "UNKNOWN_OPERATION", retry_safe: false });
+  }
+  const { message } = await answer("HoldAll");
+  expect(message).toBe(
+    "HoldAll does not exist over Sparkplug: use the JSON topics of MQTT, OPC UA, the web API or fleetgate hold",
+  );
+  const ofPlc = await answer("Permit");
+  expect(ofPlc.message).toBe("Permit does not exist over Sparkplug: use OPC UA");
+  expect(commander.commands).toEqual([]);
+});
+
 test("a retained one, one without an expiry and one that is no command are refused", async () => {
   const { commander, send, answer } = await born(true);
   await send({ id: "q1", ...drive }, { retain: true });
