@@ -76,7 +76,8 @@ export async function openNodeConnection(
     const { node } = plant;
     const publish = createAnswers({ node, session, run, loss, report, onCaughtUp: rebirths.request });
     client.on("message", createReceiver(parts, session, rebirths, { longest, publish }));
-    await subscribeAll(client, topics, log);
+    const refused = await subscribeAll(client, topics, log);
+    if (refused.includes(topics.node("NBIRTH"))) duplicates.cannotRead();
     await host?.online(loss, brokers, clock);
     plant.node.setBdSeq(bdSeq);
     plant.node.lookAtHealth();
@@ -89,7 +90,12 @@ export async function openNodeConnection(
   }
 }
 
-async function subscribeAll(client: LimitedClient, topics: SparkplugTopics, log: Log): Promise<void> {
+/** @returns what the broker refuses, and the gateway can do without */
+async function subscribeAll(
+  client: LimitedClient,
+  topics: SparkplugTopics,
+  log: Log,
+): Promise<readonly string[]> {
   const filters = [
     ...topics.nodeCommands,
     ...(client.limits.wildcardsAvailable ? [topics.deviceCommands] : []),
@@ -103,6 +109,7 @@ async function subscribeAll(client: LimitedClient, topics: SparkplugTopics, log:
   if (needed !== undefined) throw new Error(`the broker refused the subscription ${needed}`);
   if (refused.length > 0)
     log.warn({ refused }, "the broker does not let this gateway read what is published in its own name");
+  return refused;
 }
 
 const NOT_BORN = "the node is not born yet";

@@ -11,6 +11,10 @@ export interface DuplicateNode {
   unreachable(broker: string): void;
   /** This birth of the node is ours. */
   noteOwn(payload: Buffer): void;
+  /** The broker lets this gateway not read births: ours do not come back. */
+  cannotRead(): void;
+  /** What a birth of ours says that has not come back in time; null: it has, or may still come. */
+  lostBirth(): string | null;
   /** A birth of the node has come from the broker. */
   receiveBirth(payload: Buffer): void;
   /** A death of the node has come: nobody else is there any more. */
@@ -24,6 +28,8 @@ export interface DuplicateNode {
 export interface DuplicateNodeParts {
   /** Group and node, as people write them. */
   readonly node: string;
+  /** The topic of its births. */
+  readonly birthTopic: string;
   readonly clientId: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -33,15 +39,21 @@ export interface DuplicateNodeParts {
 
 /** Of our births, those that may still be under way. */
 const KEPT_BIRTHS = 4;
+/** So long may a birth of ours be under way to the broker and back. */
+const RETURN_MS = 15_000;
 
 export function createDuplicateNode({
   node,
+  birthTopic,
   clientId,
   clock,
   log,
   onDuplicate,
 }: DuplicateNodeParts): DuplicateNode {
   let own: Buffer[] = [];
+  /** Since when a birth of ours has not come back; null: none is awaited. */
+  let awaitedSinceMs: number | null = null;
+  let isReadable = true;
   let isThere = false;
   let notified = false;
   /**
@@ -75,6 +87,8 @@ export function createDuplicateNode({
   return {
     begin(client, broker) {
       own = [];
+      awaitedSinceMs = null;
+      isReadable = true;
       takeover.serve(client);
       // A broker that was down refuses the next connection; one that serves another client takes it at once.
       if (closedBy === broker) takeover.addSign("");
@@ -93,10 +107,19 @@ export function createDuplicateNode({
     },
     noteOwn(payload) {
       own = [...own.slice(1 - KEPT_BIRTHS), payload];
+      if (isReadable) awaitedSinceMs ??= clock.monotonicMs();
+    },
+    cannotRead() {
+      isReadable = false;
+    },
+    lostBirth() {
+      if (awaitedSinceMs === null || clock.monotonicMs() - awaitedSinceMs < RETURN_MS) return null;
+      return `its own NBIRTH does not come back: the broker may forbid the gateway to publish ${birthTopic}, and then hosts see nothing, or only to read it`;
     },
     receiveBirth(payload) {
+      if (own.some((birth) => birth.equals(payload))) awaitedSinceMs = null;
       // An empty message clears a retained one.
-      if (payload.length > 0 && !own.some((birth) => birth.equals(payload))) set(true);
+      else if (payload.length > 0) set(true);
     },
     receiveDeath: () => set(false),
     problem,

@@ -63,7 +63,8 @@ export function createSparkplugLink(
   const commands = createNodeCommands({ areEnabled, requireExpiry, commander });
   const host = createPrimaryHost(sparkplug, clock, log);
   const duplicates = createDuplicateNode({
-    ...{ node: `${groupId}/${nodeId}`, clientId: own.clientId, clock, log, onDuplicate },
+    ...{ node: `${groupId}/${nodeId}`, birthTopic: topics.node("NBIRTH") },
+    ...{ clientId: own.clientId, clock, log, onDuplicate },
   });
   const brokerCount = brokersOf(options).length;
   const report = createNodeReport(clock, log);
@@ -138,7 +139,10 @@ export function createSparkplugLink(
     },
     health() {
       const figures = { ...brokers.figures(connected), ...report.counts };
-      const ofConnection = [...brokers.problems(), ...report.problems(), host?.problem() ?? null];
+      const ofConnection = [
+        ...[...brokers.problems(), ...report.problems()],
+        ...[host?.problem() ?? null, duplicates.lostBirth()],
+      ];
       return healthOf(connected, whyNot(), duplicates.problem(), ofConnection, figures);
     },
   };

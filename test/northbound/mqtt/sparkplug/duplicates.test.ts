@@ -79,6 +79,20 @@ describe.skipIf(!haveMosquitto).each([4, 5] as const)("MQTT %s", (protocolVersio
     await expect.poll(() => told).toHaveLength(1);
   });
 
+  test("after a stray birth, an empty death by hand ends the alarm, and is answered with births", async () => {
+    const mosquitto = await startMosquitto();
+    cleanups.push(() => mosquitto.stop());
+    const host = await openHost(mosquitto.url);
+    cleanups.push(() => host.client.endAsync(true));
+    const { told } = keepConnected(mosquitto.url, protocolVersion);
+    await host.on("DBIRTH", "r1");
+    await host.client.publishAsync("spBv1.0/plant/NBIRTH/fleet", command([]), { qos: 1 });
+    await expect.poll(() => told).toMatchObject([{ active: true }]);
+    await host.client.publishAsync("spBv1.0/plant/NDEATH/fleet", "");
+    await expect.poll(() => told).toMatchObject([{ active: true }, { active: false }]);
+    await host.receive(() => host.seen.filter(({ type }) => type === "DBIRTH").length === 2);
+  });
+
   test("a birth that the broker has retained is no other gateway", async () => {
     const mosquitto = await startMosquitto();
     cleanups.push(() => mosquitto.stop());
