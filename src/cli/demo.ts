@@ -80,7 +80,7 @@ async function demo(options: Options, signal: AbortSignal): Promise<void> {
       const first =
         options.json === true
           ? JSON.stringify(readyLine(fleet, ports))
-          : demoGreeting(fleet, ports, relative(process.cwd(), file));
+          : demoGreeting(fleet, ports, relative(process.cwd(), file), options.sparkplug === true);
       await runGateway(config, log, stop, ready, first, simulator, options.json === true);
     },
   };
@@ -171,8 +171,14 @@ function portOption(taken: PortTaken): string {
  * The first lines of the demo: every address, and one command to copy for each protocol.
  *
  * @param configuration the path of the gateway's configuration, for `--config`
+ * @param hasSparkplug whether the robots are devices of Sparkplug B too
  */
-function demoGreeting(fleet: Endpoints, ports: DemoPorts, configuration: string): string {
+function demoGreeting(
+  fleet: Endpoints,
+  ports: DemoPorts,
+  configuration: string,
+  hasSparkplug: boolean,
+): string {
   return [
     "",
     "Fleetgate demo: a simulated fleet behind a gateway. Everything is on this machine; Ctrl-C ends it.",
@@ -181,6 +187,9 @@ function demoGreeting(fleet: Endpoints, ports: DemoPorts, configuration: string)
     `  Console  http://127.0.0.1:${ports.web}`,
     `  MQTT     mqtt://127.0.0.1:${ports.mqtt}`,
     `           npx mqtt sub -h 127.0.0.1 -p ${ports.mqtt} -v -t 'fleetgate/demo/robots/+/mission'`,
+    ...(hasSparkplug
+      ? ["           Sparkplug B: group plant1, edge node fleetgate, commands on (docs/sparkplug.md)"]
+      : []),
     `  OPC UA   opc.tcp://127.0.0.1:${ports.opcua}   (anonymous, no encryption)`,
     `           node dist/main.js watch opc.tcp://127.0.0.1:${ports.opcua} Robots.cart-01`,
     `  Service  gRPC ${fleet.grpc}, HTTPS ${fleet.https}`,
