@@ -131,7 +131,7 @@ test("an act is refused, and the refusal names other ways", async () => {
   const { commander, send, answer } = await born(true);
   for (const operation of ["Hold", "HoldAll", "LeaseRobot", "ReleaseRobot", "Permit"]) {
     await send({ id: operation, operation, request: {} });
-    expect(await answer(operation)).toMatchObject({ code: "UNKNOWN_OPERATION", retry_safe: false });
+    expect(await answer(operation)).toMatchObject({ code: "UNKNOWN_OPERATION" });
   }
   const { message } = await answer("HoldAll");
   expect(message).toBe(
