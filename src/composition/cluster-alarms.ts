@@ -27,8 +27,8 @@ const nothing: AlarmCondition = { holds: false, text: "" };
 const found = (text: string): AlarmCondition => ({ holds: true, text });
 
 /**
- * Raises the alarms of a cluster: all of them on the leader, those of a quorum, of a fence and of a record
- * on every member.
+ * Raises the alarms of a cluster: all of them on the leader, those of a quorum, of a fence, of a record
+ * and of a full etcd on every member.
  */
 export function createClusterAlarms(sight: ClusterSight, state: StateAlarm): { look(): void } {
   const { view, silenceMs, others, takeover, etcd, facts } = sight;
@@ -49,12 +49,7 @@ export function createClusterAlarms(sight: ClusterSight, state: StateAlarm): { l
       ["FAILED_OVER", failover()],
       ["NO_STANDBY", standbyCondition(there)],
       ["CONFIG_DIFFERS", configCondition(facts(), there)],
-      ...(space === null
-        ? []
-        : ([
-            ["MEMBER_LOST", memberCondition(space)],
-            ["STORE_SPACE", spaceCondition(space)],
-          ] as const)),
+      ...(space === null ? [] : ([["MEMBER_LOST", memberCondition(space)]] as const)),
     ];
   }
 
@@ -80,6 +75,10 @@ export function createClusterAlarms(sight: ClusterSight, state: StateAlarm): { l
       state(ofGateway, "FENCE_FAILED", fence());
       state(ofGateway, "QUORUM_LOST", quorum());
       state(ofGateway, "RECORD_UNREADABLE", unreadable());
+      const space = etcd();
+      // A full etcd may leave no leader.
+      if (space !== null)
+        state(ofGateway, "STORE_SPACE", view.isActive() || space.isFull ? spaceCondition(space) : nothing);
       if (!view.isActive()) return;
       for (const [code, condition] of ofLeader()) state(ofGateway, code, condition);
     },

@@ -2,12 +2,12 @@ import { createEtcdClient } from "../cluster/etcd/client.ts";
 import { type ClusterOptions, keyPrefix } from "../cluster/options.ts";
 import { createSharedClients } from "../cluster/protocol/clients.ts";
 import { fenceCommand } from "../cluster/protocol/fence.ts";
-import { createMember, type Member } from "../cluster/protocol/member.ts";
+import { createMember, type Member, type MemberParts } from "../cluster/protocol/member.ts";
 import type { DiskMirror } from "../cluster/protocol/mirror.ts";
 import { decode, LEADER_KEY, LEFT_KEY, type LeftRecord } from "../cluster/protocol/records.ts";
 import { createSharedTables, type MemberTables } from "../cluster/protocol/shared-tables.ts";
 import { type ProtocolTimes, protocolTimes } from "../cluster/protocol/times.ts";
-import { leadershipOf } from "../cluster/protocol/unled.ts";
+import { leadershipOf, unreadRecord } from "../cluster/protocol/unled.ts";
 import { startCompaction } from "../cluster/store/compaction.ts";
 import { watchEtcd } from "../cluster/store/etcd-health.ts";
 import { createEtcdStore } from "../cluster/store/etcd-store.ts";
@@ -121,16 +121,13 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
   const facts = () => ({
     ...{ version, configuration: configuration(), handover: ownHandover() },
     fence: member.fencing.state(),
-    unreadable: unreadableOf(options, member),
+    unreadable: unreadRecord(unreadableOf(options, member)),
   });
 
   const member = createMember({
     ...{ store, clock, times },
     identity: { member: options.member, process: sessionId },
-    records: {
-      readStart: startIn,
-      canRead: (change) => canReadRecord(change) && canReadTickets(change),
-    },
+    records: recordsOf(() => journal),
     disk: parts.disk,
     leading: {
       // A warm standby can open one, as far as it knows.
@@ -139,8 +136,8 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
       isPublished: () => events === null || events.length === 0,
       async takeOver(tables, time, aside) {
         await standby?.reached(isFleetUp, SESSION_MS);
-        log.info({ epoch: member.epoch()?.revision }, "this member leads from now on");
         await journal.lead(tables, config.journal, time);
+        log.info({ epoch: member.epoch()?.revision }, "this member leads from now on");
         tickets.lead(tables);
         shared.lead(aside);
         await dispatcher?.start();
@@ -160,9 +157,10 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
   member.onTable(journal.changed);
   const tickets = createMemberTickets();
 
-  const { view, follow } = createView(options, member, times, () => dispatcher, log);
-  const shared = shareTables(parts, options, member, view, ended.signal);
   const etcd = watchEtcd({ client, etcd: options.etcd, clock, signal: ended.signal });
+  const place = { ...member, isFull: () => etcd()?.isFull === true };
+  const { view, follow } = createView(options, place, times, () => dispatcher, log);
+  const shared = shareTables(parts, options, member, view, ended.signal);
   return {
     shared: { ...member, isLeading: () => !isAside && member.isLeading() },
     ...{ journal, view, ended: ended.signal },
@@ -201,10 +199,17 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
   };
 }
 
-/** The key in etcd of a record that the member cannot read; null: there is none. */
-function unreadableOf({ name }: ClusterOptions, member: Member): string | null {
-  const key = member.unreadable();
-  return key === null ? null : keyPrefix(name) + key;
+/** The keys in etcd of a record that the member cannot read; empty: there is none. */
+function unreadableOf({ name }: ClusterOptions, member: Member): readonly string[] {
+  return member.unreadable().map((key) => keyPrefix(name) + key);
+}
+
+function recordsOf(journal: () => MemberJournal): MemberParts["records"] {
+  return {
+    readStart: startIn,
+    canRead: (change) => canReadRecord(change) && canReadTickets(change),
+    lacking: () => journal().lacking(),
+  };
 }
 
 /** What is done with what other members say. */
@@ -258,7 +263,7 @@ function shareTables(
 /** What is shown of the place of a member, and what tells its listeners of a change. */
 function createView(
   options: ClusterOptions,
-  member: Member,
+  member: Member & { readonly isFull: () => boolean },
   { proofMs }: ProtocolTimes,
   dispatcher: () => Dispatcher | null,
   log: Log,

@@ -82,7 +82,7 @@ export const alarmRules = {
     ends: "either",
     cause: "a newer version has written the named record into etcd, or something that is no gateway",
     advice:
-      "give both boxes the newer version; if there is none, delete the key (etcdctl del) and look who has written it",
+      "give both boxes the newer version; if there is none, look at the robots, delete each key that is named (etcdctl del) and look who has written it",
   },
   DISK_FULL: {
     severity: 700,

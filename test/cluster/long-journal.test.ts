@@ -6,7 +6,7 @@ import { createMirror } from "../../src/cluster/protocol/mirror.ts";
 import { TABLES, tableKey } from "../../src/cluster/protocol/records.ts";
 import { createReplicatedStore } from "../../src/cluster/protocol/replicated-store.ts";
 import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
-import { followJournal } from "../../src/commands/journal/member-journal.ts";
+import { createMemberJournal, followJournal } from "../../src/commands/journal/member-journal.ts";
 import { orderKey, packRecord } from "../../src/commands/journal/stored-record.ts";
 import { ending } from "../../src/domain/outcome.ts";
 import { systemClock as clock } from "../../src/platform/clock.ts";
@@ -25,13 +25,16 @@ const recorded = (number: number) => {
   return { ...record, command: { ...record.command, source, requestJson: request }, sentJson: request };
 };
 
+/** Becomes a text that is no JSON. */
+const foreign = Symbol("foreign");
+
 /** A store with records 1 to `count`, of which the last has no outcome, and what changes it. */
 function storeOf(count: number) {
   let revision = count;
   let receive: (changes: StoreChanges) => void = () => {};
   const entry = (key: string, value: unknown, at: number): StoreEntry => ({
     key,
-    value: JSON.stringify(value),
+    value: value === foreign ? "not json" : JSON.stringify(value),
     created: at,
     modified: at,
   });
@@ -165,7 +168,42 @@ it("a record that is missing is found at the takeover, unless it comes until the
   await new Promise(setImmediate);
   change(["commands", "job-3", packRecord(recorded(3), 3)]);
   change(["order", orderKey(4), "job-4"]);
+  await new Promise(setImmediate);
+  expect(records.lacking()).toEqual(["commands/job-4", `order/${orderKey(4)}`]);
   await expect(records.caughtUp()).rejects.toThrow("names a record that it does not have");
   change(["commands", "job-4", packRecord(recorded(4), 4)]);
+  expect(records.lacking()).toEqual([]);
   expect((await records.caughtUp()).shares.size()).toBe(3);
+});
+
+it("a text in the place of a record keeps a standby from leading until both keys are gone", async () => {
+  const { tables, records, change } = await standBy(storeOf(3));
+  const keys = ["commands/job-1", `order/${orderKey(1)}`];
+  const turn = () => new Promise(setImmediate);
+  const journal = openDurableJournal(tables, limits, time());
+  const standby = createMemberJournal(tables);
+  change(["commands", "job-1", foreign]);
+  await turn();
+  expect(records.lacking()).toEqual(keys);
+  // Neither the leader nor a standby takes the id for a new one.
+  expect([journal.find("job-1"), standby.find("job-1")]).toEqual(["damaged", "damaged"]);
+  await expect(records.caughtUp()).rejects.toThrow("not what was written");
+  change(["commands", "job-1", null]);
+  await turn();
+  expect(records.lacking()).toEqual(keys);
+  await expect(records.caughtUp()).rejects.toThrow("names a record that it does not have");
+  change(["order", orderKey(1), null]);
+  await turn();
+  expect(records.lacking()).toEqual([]);
+  expect((await records.caughtUp()).shares.size()).toBe(1);
+});
+
+it("a text in the place of a number counts, and one that replaces none does not", async () => {
+  const { records, change } = await standBy(storeOf(2));
+  change(["order", "garbage", foreign], ["order", "7", "job-9"], ["commands", "garbage", foreign]);
+  await new Promise(setImmediate);
+  expect(records.lacking()).toEqual([]);
+  change(["order", orderKey(1), foreign]);
+  await new Promise(setImmediate);
+  expect(records.lacking()).toEqual([`order/${orderKey(1)}`]);
 });

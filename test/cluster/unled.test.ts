@@ -2,7 +2,13 @@ import { expect, it } from "vitest";
 import { MOVED_OUT, MOVING_IN } from "../../src/cluster/protocol/records.ts";
 import { leadershipOf } from "../../src/cluster/protocol/unled.ts";
 
-const leader = (process: string | null, isLeading = false, unreadable: string | null = null, revision = 1) =>
+const leader = (
+  process: string | null,
+  isLeading = false,
+  unreadable: string | null = null,
+  revision = 1,
+  isFull = false,
+) =>
   leadershipOf(
     {
       isLeading: () => isLeading,
@@ -15,7 +21,8 @@ const leader = (process: string | null, isLeading = false, unreadable: string | 
       },
       fencing: { state: () => null },
       others: () => [],
-      unreadable: () => unreadable,
+      unreadable: () => (unreadable === null ? [] : [unreadable]),
+      isFull: () => isFull,
     },
     "b",
   );
@@ -26,6 +33,12 @@ it("names the member that leads", () => {
   expect(leader(null, true)).toEqual({ leader: "b", because: null });
   expect(leader("process", false, "k")).toEqual({ leader: "a", because: null });
   expect(leader(null, false, "k")).toEqual({ leader: null, because: "b cannot read the record k of etcd" });
+});
+
+it("says that etcd is full, if nobody leads", () => {
+  const because = "etcd is full (NOSPACE): it takes no write";
+  expect(leader(null, false, null, 1, true)).toEqual({ leader: null, because });
+  expect(leader("process", false, null, 1, true)).toEqual({ leader: "a", because: null });
 });
 
 it("does not take the box with the journal for a leader", () => {

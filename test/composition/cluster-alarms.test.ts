@@ -85,6 +85,11 @@ it("names members of etcd that are away, and tells of its space", () => {
   ]);
   etcd = { silent: [], hasMajority: true, usedPart: 1, isFull: true };
   expect(standing(12)).toEqual(["STORE_SPACE 800: etcd is full: it takes no write"]);
+  // Nobody leads then.
+  isActive = false;
+  expect(standing(12)).toEqual(["STORE_SPACE 800: etcd is full: it takes no write"]);
+  etcd = { silent: [], hasMajority: true, usedPart: 0.7, isFull: false };
+  expect(standing(12)).toEqual([]);
 });
 
 it.each([

@@ -49,8 +49,8 @@ export interface Member extends SharedCommands {
   /** The leader before this one; null: this one does not lead, or knows none. */
   takeover(): Takeover | null;
   readonly fencing: Pick<Fencing, "state" | "confirm">;
-  /** The key of a record that it cannot read: it does not begin to lead. Null: there is none. */
-  unreadable(): string | null;
+  /** The keys of a record that it cannot read: it does not begin to lead. Empty: there is none. */
+  unreadable(): readonly string[];
   start(): void;
 }
 
@@ -60,7 +60,12 @@ export interface MemberParts {
   readonly times: ProtocolTimes;
   readonly identity: LeaderRecord;
   /** What is known of the records of tables. */
-  readonly records: { readonly readStart: ReadStart; readonly canRead: CanRead };
+  readonly records: {
+    readonly readStart: ReadStart;
+    readonly canRead: CanRead;
+    /** The keys in the tables of a record that is needed and is missing; empty or absent: there is none. */
+    readonly lacking?: () => readonly string[];
+  };
   readonly disk: DiskMirror;
   readonly leading: {
     /** It has a session to the service. */
@@ -70,6 +75,7 @@ export interface MemberParts {
     /**
      * It leads, and knows all that the epochs before have written. Takes the tables over; when it resolves,
      * this member is active. Their records age by `time`. What is written to `aside` delays no command.
+     * Rejects, with nothing taken over, if a record is unreadable.
      */
     readonly takeOver: (tables: ReplicatedStore, time: RunningTime, aside: TableStore) => Promise<void>;
     /** Fences the member that led before; absent or null: nobody is fenced. */
@@ -107,7 +113,8 @@ export function createMember(parts: MemberParts): Member {
 
   const mirror = createMirror({ store, clock, retryMs: times.retryMs, disk: parts.disk });
   const starts = createStartIndex(mirror, records.readStart);
-  const unreadable = watchUnreadable(mirror, records.canRead);
+  const unreadable = watchUnreadable(mirror, records);
+  const canReadAll = () => unreadable().length === 0;
   const session = createSessionWatch({ mirror, clock, times, hasSession: leading.hasSession });
 
   /** A leader without a session lets a member lead that has one. */
@@ -121,7 +128,7 @@ export function createMember(parts: MemberParts): Member {
     times,
     identity,
     self: {
-      ...{ mayLead: () => session.mayLead() && unreadable() === null, isPublished: leading.isPublished },
+      ...{ mayLead: () => session.mayLead() && canReadAll(), isPublished: leading.isPublished },
       ...{ mustWait: () => fencing.mustWait(), hasLed: () => fencing.hasLed() },
     },
     acquired,
@@ -129,7 +136,7 @@ export function createMember(parts: MemberParts): Member {
   });
   const presence = createPresence({
     ...{ store, mirror, clock, ended, identity },
-    ...{ isReady: () => leading.hasSession() && unreadable() === null, facts: others.facts ?? (() => null) },
+    ...{ isReady: () => leading.hasSession() && canReadAll(), facts: others.facts ?? (() => null) },
     leads: () => (hasTakenOver ? (leader.epoch()?.revision ?? null) : null),
   });
   const fencing = createFencing({
@@ -158,14 +165,15 @@ export function createMember(parts: MemberParts): Member {
   async function acquired(epoch: Epoch, time: RunningTime): Promise<void> {
     // All that the epochs before have written is of a lower revision than this epoch.
     await mirror.reached(epoch.revision);
-    if (unreadable() !== null) return leader.release();
+    if (!canReadAll()) return leader.release();
     const passed = await fencing.pass(epoch);
     if (passed === "failed") void leader.release();
     if (passed === "lost") lost();
     if (passed !== "passed" || ended.aborted) return;
     const ownWriter = () => createEpochWriter({ store, clock, epoch, lost });
     const aside = tablesOf(ownWriter(), () => []);
-    await leading.takeOver(tablesOf(ownWriter(), conditions(mirror, records.readStart)), time, aside);
+    const own = tablesOf(ownWriter(), conditions(mirror, records.readStart));
+    if (!(await isDone(leading.takeOver(own, time, aside), canReadAll))) return leader.release();
     takeover = leaderBefore();
     hasTakenOver = true;
     presence.announce();
@@ -175,9 +183,7 @@ export function createMember(parts: MemberParts): Member {
     tables,
     mirror,
     onTable: (listener) => followTables(mirror, listener),
-    epoch: leader.epoch,
-    isLeading,
-    resign: leader.resign,
+    ...{ epoch: leader.epoch, isLeading, resign: leader.resign },
     others: presence.others,
     takeover: () => takeover,
     ...{ fencing, unreadable, doubtMs: times.doubtMs },
@@ -195,6 +201,17 @@ export function createMember(parts: MemberParts): Member {
       every(clock, times.proofMs, ended, lookAtSession);
     },
   };
+}
+
+/** False: it was rejected over a record that cannot be read. */
+async function isDone(takeover: Promise<void>, canReadAll: () => boolean): Promise<boolean> {
+  try {
+    await takeover;
+    return true;
+  } catch (error) {
+    if (canReadAll()) throw error;
+    return false;
+  }
 }
 
 async function isRecorded(store: ClusterStore, commandId: string): Promise<boolean | null> {
@@ -237,10 +254,13 @@ type CanRead = (change: TableChange) => boolean;
 
 /**
  * Follows the records that this program cannot read: a newer one may have written them, so this one must not
- * lead over them. A text that is no object counts as no record. Returns the key of such a record; null: there
- * is none.
+ * lead over them. A text that is no object counts as no record, unless it is at the place of one. Returns the
+ * keys of such a record; empty: there is none.
  */
-function watchUnreadable(mirror: Pick<Mirror, "subscribe">, canRead: CanRead): () => string | null {
+function watchUnreadable(
+  mirror: Pick<Mirror, "subscribe">,
+  { canRead, lacking = () => [] }: MemberParts["records"],
+): () => readonly string[] {
   const keys = new Set<string>();
   followTables(mirror, (table, key, entry) => {
     const value = entry && decode<unknown>(entry);
@@ -248,7 +268,10 @@ function watchUnreadable(mirror: Pick<Mirror, "subscribe">, canRead: CanRead): (
     if (isJsonObject(value) && !canRead({ table, key, value })) keys.add(full);
     else keys.delete(full);
   });
-  return () => keys.values().next().value ?? null;
+  return () => {
+    const missing = lacking();
+    return missing.length > 0 ? missing.map((key) => TABLES + key) : [...keys].slice(0, 1);
+  };
 }
 
 /** Calls it with each record of a table that changes. */

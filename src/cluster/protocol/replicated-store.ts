@@ -145,31 +145,31 @@ export function createReplicatedStore(parts: ReplicatedParts): ReplicatedStore {
 
 /**
  * A value that no gateway has written counts as none. An object may be a later version's record: it is
- * refused where a promise rests on it.
+ * refused where a promise rests on it. With `refusesTexts` a text is, too: it may have replaced a record.
  */
 function createTable<V>(
   name: string,
-  { encode, decode }: Codec<V>,
+  { encode, decode, refusesTexts }: Codec<V>,
   keys: KnownKeys,
   isPromised: boolean,
 ): Table<V> {
   const prefix = tableKey(name, "");
 
-  function get(key: string): V | undefined {
+  function read(key: string, isTextRefused: boolean): V | undefined {
     const { value } = keys.get(prefix + key);
     if (value === null || value === TOMBSTONE) return undefined;
     const json = decodeJson<unknown>({ value });
     const decoded = json === null ? null : decode(json);
-    if (decoded === null && isPromised && isJsonObject(json))
+    if (decoded === null && isPromised && (isTextRefused || isJsonObject(json)))
       throw new RecordRefused(`the record ${key} of the table ${name} is not what was written`);
     return decoded ?? undefined;
   }
 
   return {
-    get,
+    get: (key) => read(key, refusesTexts === true),
     *entries() {
       for (const key of keys.range(prefix).map((full) => full.slice(prefix.length))) {
-        const value = get(key);
+        const value = read(key, false);
         if (value !== undefined) yield [key, value];
       }
     },

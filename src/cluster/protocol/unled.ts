@@ -9,6 +9,7 @@ export interface Leadership {
   readonly because: string | null;
 }
 
+const FULL = "etcd is full (NOSPACE): it takes no write";
 const UNREAD = "etcd has not confirmed what this box knows since its gateway has started";
 
 interface Place {
@@ -16,7 +17,9 @@ interface Place {
   others(): readonly OtherMember[];
   readonly mirror: Pick<Member["mirror"], "get" | "revision">;
   readonly fencing: Pick<Member["fencing"], "state">;
-  unreadable(): string | null;
+  unreadable(): readonly string[];
+  /** etcd takes no write. Absent: not known. */
+  isFull?(): boolean;
 }
 
 /** What a member knows of who leads. A command that moves the journal may hold the leader's key. */
@@ -26,9 +29,10 @@ export function leadershipOf(member: Place, own: string): Leadership {
   if (member.isLeading()) return { leader: own, because: null };
   if (member.mirror.revision() === 0) return { leader: null, because: UNREAD };
   const [fence] = fences(own, member.fencing.state(), member.others());
-  const unreadable = member.unreadable();
+  const unreadable = unreadRecord(member.unreadable());
   const unread = unreadable === null ? null : `${own} ${cannotRead(unreadable)}`;
-  const because = fence?.text ?? (record === null ? unread : journalMove(record));
+  const full = member.isFull?.() === true ? FULL : null;
+  const because = fence?.text ?? (record === null ? (unread ?? full) : journalMove(record));
   return { leader: because === null ? (record?.member ?? null) : null, because };
 }
 
@@ -46,6 +50,11 @@ export function fences(
       problem === null ? `${name} fences ${of} before it leads` : `${name} could not fence ${of}: ${problem}`;
     return [{ hasFailed: problem !== null, text }];
   });
+}
+
+/** A record that cannot be read, by its key and that of its place, if it has one; null: there is none. */
+export function unreadRecord([key, place]: readonly string[]): string | null {
+  return key === undefined || place === undefined ? (key ?? null) : `${key} (with its place ${place})`;
 }
 
 /** What keeps a member of a cluster from leading, as the end of a sentence. */

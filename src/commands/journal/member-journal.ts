@@ -1,11 +1,13 @@
 import { createTimeSlices } from "../../platform/loop-time.ts";
 import type { RunningTime } from "../../platform/running-time.ts";
 import { StoreFailed } from "../../platform/store.ts";
+import { RecordDamaged } from "../../platform/stores/record-seal.ts";
 import type { OwnTableStore, TableStore } from "../../platform/stores/table-store.ts";
 import { openDurableJournal } from "./durable-journal.ts";
 import type { Journal, JournalLimits } from "./journal.ts";
 import { createJournalIndex, type JournalIndex, type SharedRecord, sourceKey } from "./journal-index.ts";
 import {
+  isOrderKey,
   lacksRecord,
   openJournalTables,
   orderKey,
@@ -18,6 +20,11 @@ import {
 export interface MemberJournal extends Journal {
   /** A record of a table has changed. */
   changed(table: string, key: string): void;
+  /**
+   * The keys of a record that is named by its place and is missing, or cannot be read: `[record, place]`.
+   * Empty: there is none. A member does not begin to lead over it, for nobody knows what was sent.
+   */
+  lacking(): readonly string[];
   /** This member leads from now on: `tables` are its own, with all that `changed` was told of. */
   lead(tables: OwnTableStore, limits: JournalLimits, time: RunningTime): Promise<void>;
 }
@@ -32,7 +39,7 @@ export function createMemberJournal(tables: TableStore): MemberJournal {
   // What a takeover must know of all records is ready before it.
   const follower = followJournal(tables);
   return {
-    changed: follower.changed,
+    ...{ changed: follower.changed, lacking: follower.lacking },
     async lead(own, limits, time) {
       now = openDurableJournal(own, limits, time, null, await follower.caughtUp());
     },
@@ -64,8 +71,13 @@ function standbyJournal(tables: TableStore): Journal {
   const nothing = () => Promise.resolve();
   return {
     find(id) {
-      const stored = commands.get(id);
-      return stored && unpackRecord(id, stored);
+      try {
+        const stored = commands.get(id);
+        return stored && unpackRecord(id, stored);
+      } catch (error) {
+        if (error instanceof RecordDamaged) return "damaged";
+        throw error;
+      }
     },
     isOnDisk: () => true,
     unfinished: () => [],
@@ -92,6 +104,7 @@ function standbyJournal(tables: TableStore): Journal {
 interface JournalFollower {
   /** A record of a table of the store has changed. It is read soon, in time slices. */
   changed(table: string, key: string): void;
+  lacking: MemberJournal["lacking"];
   /**
    * Resolves with the index when it has all changes, and follows no more. Rejects if a record cannot be read:
    * then nobody knows what was sent.
@@ -142,21 +155,40 @@ export function followJournal(store: TableStore): JournalFollower {
     if (found === undefined) return;
     leave(id, found);
     found.share = null;
-    const stored = commands.get(id);
-    if (stored !== undefined) {
-      const record = index.add(found.number, id, stored);
-      if (record.outcome !== null) found.share = shareOf(record);
-    } else {
-      if (order.get(orderKey(found.number)) === id) throw lacksRecord();
+    if (order.get(orderKey(found.number)) !== id) {
       placed.delete(id);
+      return;
     }
+    const stored = commands.get(id);
+    if (stored === undefined) throw lacksRecord();
+    const record = index.add(found.number, id, stored);
+    if (record.outcome !== null) found.share = shareOf(record);
   }
 
   function read({ isPlace, key }: Change): void {
+    if (isPlace && !isOrderKey(key)) return;
     const id = isPlace ? order.get(key) : key;
     if (id === undefined) return;
     if (isPlace) place(id, Number(key));
     readRecord(id);
+  }
+
+  function keysOf({ isPlace, key }: Change): readonly string[] {
+    const number = isPlace ? Number(key) : placed.get(key)?.number;
+    const id = isPlace ? placedAt(key) : key;
+    return [
+      ...(id === null ? [] : [`commands/${id}`]),
+      ...(number === undefined ? [] : [`order/${orderKey(number)}`]),
+    ];
+  }
+
+  /** Null: the place itself cannot be read. */
+  function placedAt(key: string): string | null {
+    try {
+      return order.get(key) ?? null;
+    } catch {
+      return null;
+    }
   }
 
   async function readWaiting(): Promise<void> {
@@ -185,6 +217,17 @@ export function followJournal(store: TableStore): JournalFollower {
       if (!isFollowing || (table !== "order" && table !== "commands")) return;
       waiting.push({ isPlace: table === "order", key });
       reading ??= readWaiting();
+    },
+    lacking() {
+      for (const [name, change] of unreadable) {
+        try {
+          read(change);
+          unreadable.delete(name);
+        } catch {
+          return keysOf(change);
+        }
+      }
+      return [];
     },
     async caughtUp() {
       while (reading !== null) await reading;

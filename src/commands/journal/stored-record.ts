@@ -49,10 +49,11 @@ export function unpackRecord(id: string, stored: StoredRecord): JournalRecord {
 }
 
 /** Only the journal writes its store, so the outline is enough to recognise a record. */
-export const recordCodec: Codec<StoredRecord> = outline("digest", "command");
+export const recordCodec: Codec<StoredRecord> = { ...outline("digest", "command"), refusesTexts: true };
 const holdCodec: Codec<StoredHold> = outline("owner", "sinceMs");
 const leaseCodec: Codec<StoredLease> = outline("station", "owner");
 const identityCodec: Codec<string> = {
+  refusesTexts: true,
   encode: (id) => id,
   decode: (json) => (typeof json === "string" ? json : null),
 };
@@ -74,6 +75,11 @@ const SEQUENCE_DIGITS = 15;
 
 export function orderKey(number: number): string {
   return String(number).padStart(SEQUENCE_DIGITS, "0");
+}
+
+/** Otherwise something that is no gateway has written it. */
+export function isOrderKey(key: string): boolean {
+  return orderKey(Number(key)) === key;
 }
 
 /** Both are written, and removed, in one step. Otherwise the record would count as never sent. */

@@ -14,6 +14,8 @@ export interface Codec<V> {
   encode(value: V): unknown;
   /** Null: it is not what `encode` makes. */
   decode(json: unknown): V | null;
+  /** A shared store may have a text that is no JSON: it is refused like another foreign value. */
+  readonly refusesTexts?: true;
 }
 
 /**

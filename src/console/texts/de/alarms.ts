@@ -36,7 +36,7 @@ export const alarms: Readonly<Record<string, AlarmTexts>> = {
     cause:
       "eine neuere Version hat den genannten Eintrag in etcd geschrieben, oder etwas, das kein Gateway ist",
     advice:
-      "beiden Geräten die neuere Version geben; gibt es keine, den Schlüssel löschen (etcdctl del) und nachsehen, wer ihn geschrieben hat",
+      "beiden Geräten die neuere Version geben; gibt es keine, nach den Robotern sehen, jeden genannten Schlüssel löschen (etcdctl del) und nachsehen, wer ihn geschrieben hat",
     robots:
       "es geht weiter, solange ein Gerät führt, das vorher schon geführt hat; kein Gerät beginnt zu führen",
   },
