@@ -15,6 +15,7 @@ interface Options extends GatewayLocation {
 }
 
 const HOLD_MS = 60_000;
+const MOST_NAMED = 20;
 const STOP_FIRST = "stop the gateway first, and start it again afterwards";
 
 /** `fleetgate journal`: an operator's work on the record of commands. */
@@ -79,6 +80,10 @@ async function moveJournal(name: "to-cluster" | "from-cluster", config: Config):
   const what = moved === null ? "nothing: this box has no journal" : `${moved.commands} commands`;
   const slots = moved === null ? "" : `, and the numbers of ${moved.slots} slots`;
   say(`Moved ${what}${slots}.`);
+  const foreign = moved?.foreign ?? [];
+  for (const key of foreign.slice(0, MOST_NAMED))
+    say(`No gateway has written the value of ${key}: it counts as none, and was left out.`);
+  if (foreign.length > MOST_NAMED) say(`The same is true of ${foreign.length - MOST_NAMED} other keys.`);
 }
 
 /**

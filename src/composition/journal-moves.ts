@@ -18,6 +18,7 @@ import { openKeptStore } from "../platform/stores/kept-store.ts";
 import { createLmdbStore } from "../platform/stores/lmdb-store.ts";
 import { DATA_FILE, readLoss, type StoreFormat, syncFolder } from "../platform/stores/store-marks.ts";
 import { anyJson, replacement } from "../platform/stores/table-store.ts";
+import { sortMoved } from "./moved-records.ts";
 import { refuseOwnJournal } from "./stores.ts";
 import { tablesFormat } from "./tables.ts";
 
@@ -25,6 +26,8 @@ import { tablesFormat } from "./tables.ts";
 export interface Moved {
   readonly commands: number;
   readonly slots: number;
+  /** The keys in etcd of values that no gateway has written: they were left out. */
+  readonly foreign: readonly string[];
 }
 
 const COMMANDS = "commands";
@@ -70,7 +73,7 @@ export async function moveToCluster(config: Config, clock: Clock): Promise<Moved
   const at = new Date(clock.nowMs()).toISOString().replaceAll(":", "");
   for (const [name] of present) renameSync(join(dataDir, name), join(dataDir, `${name}.moved-${at}`));
   syncFolder(dataDir);
-  return countOf(records);
+  return countOf(records, []);
 }
 
 /**
@@ -81,10 +84,12 @@ export async function moveFromCluster(config: Config, clock: Clock): Promise<Mov
   const { dataDir } = config.gateway;
   const cluster = clusterOf(config);
   refuseOwnJournal(dataDir);
-  let moved: Moved = { commands: 0, slots: 0 };
+  let moved: Moved = { commands: 0, slots: 0, foreign: [] };
   const runningMs = openRunningTime(dataDir, clock, silentLog).totalMs();
   const { store: etcd, close } = openEtcd(cluster, clock);
-  const keep = async (records: readonly MovedRecord[]) => {
+  const prefix = keyPrefix(cluster.name);
+  const keep = async (all: readonly MovedRecord[]) => {
+    const { kept: records, foreign } = sortMoved(all, prefix);
     for (const [name, format, tables] of stores) {
       const folder = join(dataDir, `${name}${PART}`);
       await rm(folder, { recursive: true, force: true });
@@ -106,9 +111,10 @@ export async function moveFromCluster(config: Config, clock: Clock): Promise<Mov
       renameSync(join(dataDir, `${name}${PART}`), join(dataDir, name));
     }
     syncFolder(dataDir);
-    moved = countOf(records);
+    moved = countOf(records, foreign);
   };
-  await moveOut({ store: etcd, clock, member: cluster.member }, keep).finally(close);
+  const check = (records: readonly MovedRecord[]) => void sortMoved(records, prefix);
+  await moveOut({ store: etcd, clock, member: cluster.member }, keep, check).finally(close);
   return moved;
 }
 
@@ -148,9 +154,9 @@ function agedBy(record: unknown, runningMs: number): unknown {
   return { ...(record as object), runningMs };
 }
 
-function countOf(records: readonly MovedRecord[]): Moved {
+function countOf(records: readonly MovedRecord[], foreign: readonly string[]): Moved {
   const count = (name: string) => records.filter(({ table }) => table === name).length;
-  return { commands: count(COMMANDS), slots: count(TICKETS) };
+  return { commands: count(COMMANDS), slots: count(TICKETS), foreign };
 }
 
 function clusterOf({ cluster }: Config): ClusterOptions {

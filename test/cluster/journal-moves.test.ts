@@ -90,7 +90,7 @@ describe.skipIf(!hasEtcd)("the journal of a gateway that becomes a cluster", () 
     await tables.write([{ table: "stations", key: "dock", value: 7 }]);
     await tables.close();
     expect(() => refuseOwnJournal(a.gateway.dataDir)).toThrow("fleetgate journal to-cluster");
-    expect(await moveToCluster(a, systemClock)).toEqual({ commands: 2, slots: 0 });
+    expect(await moveToCluster(a, systemClock)).toEqual({ commands: 2, slots: 0, foreign: [] });
     expect(() => refuseOwnJournal(a.gateway.dataDir)).not.toThrow();
     expect(existsSync(join(a.gateway.dataDir, "journal"))).toBe(false);
     expect(readdirSync(a.gateway.dataDir).filter((name) => name.startsWith("journal.moved-"))).toHaveLength(
@@ -100,15 +100,35 @@ describe.skipIf(!hasEtcd)("the journal of a gateway that becomes a cluster", () 
     // Members may lead: nothing is in their way.
     expect(done(await etcd.client().range({ keys: { key: leaderKey() } })).value.entries).toEqual([]);
 
-    expect(await moveFromCluster(b, systemClock)).toEqual({ commands: 2, slots: 0 });
+    expect(await moveFromCluster(b, systemClock)).toEqual({ commands: 2, slots: 0, foreign: [] });
     expect(await countersIn(b.gateway.dataDir)).toEqual([["dock", 7]]);
     expect(await idsIn(b.gateway.dataDir)).toEqual(["job-1", "job-2"]);
     // From now on it runs alone, and comes back later.
     await record(b.gateway.dataDir, 0, "job-3");
     await expect(moveToCluster(a, systemClock)).resolves.toBeNull();
-    expect(await moveToCluster(b, systemClock)).toEqual({ commands: 3, slots: 0 });
-    expect(await moveFromCluster(a, systemClock)).toEqual({ commands: 3, slots: 0 });
+    expect(await moveToCluster(b, systemClock)).toEqual({ commands: 3, slots: 0, foreign: [] });
+    expect(await moveFromCluster(a, systemClock)).toEqual({ commands: 3, slots: 0, foreign: [] });
     expect(await idsIn(a.gateway.dataDir, 1)).toEqual(["job-1", "job-2", "job-3"]);
+  });
+
+  it("goes to one box without what no gateway has written, and not over a record that is missing", async () => {
+    const [a, b] = boxes();
+    await record(a.gateway.dataDir, 0, "job-1", "job-2");
+    await moveToCluster(a, systemClock);
+    const key = (name: string) => `/fleetgate/c${clusters}/table/${name}`;
+    const strays = ["commands/garbage", "holds/garbage", "order/garbage", "stations/x"].map(key);
+    for (const stray of strays) done(await etcd.client().put(stray, bytes("xxx")));
+    done(await etcd.client().put(key("holds/seven"), bytes("7")));
+    done(await etcd.client().put(key("commands/job-1"), bytes("text")));
+    const place = key("order/000000000000001");
+    const refusal = `${key("commands/job-1")} is no record, and ${place} names it`;
+    await expect(moveFromCluster(b, systemClock)).rejects.toThrow(refusal);
+    expect(done(await etcd.client().range({ keys: { key: leaderKey() } })).value.entries).toEqual([]);
+    done(await etcd.client().txn({ success: [{ kind: "delete", keys: { key: place } }] }));
+    const foreign = [...strays, key("commands/job-1"), key("holds/seven")].sort();
+    const moved = await moveFromCluster(b, systemClock);
+    expect({ ...moved, foreign: [...moved.foreign].sort() }).toEqual({ commands: 1, slots: 0, foreign });
+    expect(await idsIn(b.gateway.dataDir)).toEqual(["job-2"]);
   });
 
   it("stays where it is while a member leads, or while the other box has it", async () => {
@@ -126,7 +146,7 @@ describe.skipIf(!hasEtcd)("the journal of a gateway that becomes a cluster", () 
     const unfinished = JSON.stringify({ member: "box-b", process: "journal to-cluster" });
     done(await etcd.client().put(leaderKey(), bytes(unfinished)));
     await expect(moveToCluster(a, systemClock)).rejects.toThrow("box-b has not finished");
-    expect(await moveToCluster(b, systemClock)).toEqual({ commands: 1, slots: 0 });
+    expect(await moveToCluster(b, systemClock)).toEqual({ commands: 1, slots: 0, foreign: [] });
     await expect(moveToCluster(a, systemClock)).rejects.toThrow("records of their own already");
     expect(await idsIn(a.gateway.dataDir)).toEqual(["job-1"]);
   });

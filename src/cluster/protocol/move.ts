@@ -1,4 +1,5 @@
 import type { Clock } from "../../platform/clock.ts";
+import { parsedJson } from "../../platform/json.ts";
 import { StoreFailed } from "../../platform/store.ts";
 import type { ClusterStore, StorePut, StoreRead } from "./cluster-store.ts";
 import { createEpochWriter, type Epoch, ledBy } from "./epoch-writer.ts";
@@ -75,29 +76,37 @@ export async function moveIn(parts: MoveParts, records: readonly MovedRecord[]):
 /**
  * Reads all records, for a gateway that is to run alone, and removes them from the store when `keep` has
  * resolved. Nobody leads from then on, until records are moved in again.
+ *
+ * @param check throws if they cannot be kept: then nothing has changed
  */
 export async function moveOut(
   parts: MoveParts,
   keep: (records: readonly MovedRecord[]) => Promise<void>,
+  check: (records: readonly MovedRecord[]) => void,
 ): Promise<void> {
   const { store, member } = parts;
   const before = await readAll(store);
   const leader = leaderIn(before);
   const isOwn = leader?.process === MOVED_OUT && leader.member === member;
   if (leader !== null && !isOwn) throw new MoveRefused(leads(leader));
+  check(recordsIn(before));
   const epoch = await take(parts, before, { member, process: MOVED_OUT });
   const read = await readAll(store);
   const entries = read.entries.filter(({ key }) => key.startsWith(TABLES));
-  await keep(
-    entries.flatMap(({ key, value }) => {
-      const [table = "", ...rest] = key.slice(TABLES.length).split("/");
-      const found: unknown = JSON.parse(value);
-      return found === null ? [] : [{ table, key: rest.join("/"), value: found }];
-    }),
-  );
+  await keep(recordsIn(read));
   const known = new Map(entries.map((entry) => [entry.key, entry]));
   const removals = entries.map(({ key }) => ({ key, value: null }));
   await writeAll(parts, epoch, removals, (key) => known.get(key));
+}
+
+/** The value of a text that is no JSON is undefined. */
+function recordsIn({ entries }: StoreRead): readonly MovedRecord[] {
+  return entries.flatMap(({ key, value }) => {
+    if (!key.startsWith(TABLES)) return [];
+    const [table = "", ...rest] = key.slice(TABLES.length).split("/");
+    const found = parsedJson(value);
+    return found === null ? [] : [{ table, key: rest.join("/"), value: found }];
+  });
 }
 
 /** Whether it is in a table of which no two become one. A leader without a command has others. */
