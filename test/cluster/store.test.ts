@@ -144,7 +144,7 @@ describe.skipIf(!hasEtcd)("a store in etcd", () => {
     there.cancel();
   });
 
-  it("names the key of a value that no gateway has written", async () => {
+  it("names the key of each value that no gateway has written, once and not without end", async () => {
     const errors: object[] = [];
     const store = storeOf(client, "/foreign/", { ...silentLog, error: (fields) => void errors.push(fields) });
     const written = ["{}", "[1]", "7", "-1.5", '"text"', "null", "true"];
@@ -155,7 +155,10 @@ describe.skipIf(!hasEtcd)("a store in etcd", () => {
     for (const key of ["beat", "led"]) done(await client.put(`/foreign/${key}`, bytes("not json")));
     // Whoever writes there again and again does not fill the log.
     for (let time = 0; time < 3; time += 1) await store.read("");
-    expect(errors).toEqual([{ key: "/foreign/beat" }]);
+    expect(errors).toEqual([{ key: "/foreign/beat" }, { key: "/foreign/led" }]);
+    for (let at = 0; at < 30; at += 1) done(await client.put(`/foreign/x${at}`, bytes("not json")));
+    await store.read("");
+    expect(errors).toHaveLength(20);
   });
 
   it("leaves a commit unsure, says so once, and ends its watches, if another cluster answers", async () => {

@@ -1,6 +1,7 @@
+import { BoundedMap } from "../../platform/bounded-map.ts";
 import type { Cancel, Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { createRecurringProblem } from "../../platform/log-bounds.ts";
+import { createLineBudget, createRecurringProblem } from "../../platform/log-bounds.ts";
 import type { EtcdClient, Page, RangeQuery } from "../etcd/client.ts";
 import type { Fault, Header, ReadOutcome } from "../etcd/outcome.ts";
 import type { Operation } from "../etcd/transaction.ts";
@@ -33,16 +34,23 @@ const PAGE_PAUSE_MS = 200;
 const FIRST_PAGE = 500;
 const LEAST_PAGE = 50;
 const LARGE_BYTES = 2_000_000;
+/** Keys with foreign values that were logged: each is named once, and few at a time. */
+const MAX_NAMED = 1_000;
+const NAMED_LINES = { most: 20, windowMs: 60_000 };
 
 /**
  * etcd as a gateway's store (docs/internals/decisions.md, An answer of another store leaves a commit unsure).
  */
 export function createEtcdStore({ client, prefix, clock, log }: EtcdStoreParts): ClusterStore {
   const mapping = createMapping(prefix, (key) => {
-    if (foreignValue.note())
-      log.error({ key }, "etcd has a value that no gateway has written: it counts as none; delete the key");
+    if (named.has(key) || !lines.take()) return;
+    named.set(key, true);
+    log.error({ key }, "etcd has a value that no gateway has written: it counts as none; delete the key");
   });
-  const foreignValue = createRecurringProblem(clock, () => {});
+  const named = new BoundedMap<string, true>(MAX_NAMED);
+  const lines = createLineBudget(clock, NAMED_LINES, (count) =>
+    log.error({ count }, "etcd has more values that no gateway has written: they count as none"),
+  );
   const problem = createRecurringProblem(clock, () => log.info({}, "etcd answers again"));
   const otherStore = createRecurringProblem(clock, () => {});
   /** Of the first answer. */
