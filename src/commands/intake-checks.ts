@@ -13,7 +13,7 @@ import type { HoldControl } from "./holds/hold-control.ts";
 import type { AcceptedCommand } from "./intake/request.ts";
 import { fillIdentity, type Job } from "./job.ts";
 import type { LeaseControl } from "./leases/lease-control.ts";
-import { inOtherHands, onTrial, shuttingDown, standingBy } from "./own-refusals.ts";
+import { inOtherHands, onTrial, perhapsElsewhere, shuttingDown, standingBy } from "./own-refusals.ts";
 import type { Shared } from "./parts.ts";
 import type { PermitControl } from "./permits/permit-control.ts";
 import { gatewaySource, refusedOnRobot } from "./rights.ts";
@@ -133,8 +133,11 @@ export function createIntakeChecks({
     },
     refusalNow,
     isStandingBy,
-    refusalOfStandby: async (id) =>
-      (await shared?.isRecorded(id)) === false ? standingBy() : inOtherHands(),
+    async refusalOfStandby(id) {
+      const isRecorded = (await shared?.isRecorded(id)) ?? null;
+      if (isRecorded === null) return perhapsElsewhere();
+      return isRecorded ? inOtherHands() : standingBy();
+    },
     refusedInThisRun,
   };
 }

@@ -42,6 +42,13 @@ export function inOtherHands(): Outcome {
   return ending("unknown", "STANDBY", message, false);
 }
 
+/** The store of the cluster does not answer: another member may have sent the same id. */
+export function perhapsElsewhere(): Outcome {
+  const message =
+    "etcd does not answer, so this member of the cluster cannot tell whether another one has it: this one has not sent it; ask again with the same id";
+  return ending("unknown", "STANDBY", message, false);
+}
+
 /** The journal is closed: the id may be that of an earlier command, which may have been sent. */
 export function unreadable(): Outcome {
   const message = "the gateway is shutting down, and its record cannot be read now: ask again when it is up";

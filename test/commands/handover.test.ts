@@ -49,3 +49,12 @@ it("STANDBY: is not safe to repeat under a new id, for the member that leads may
       "this member of the cluster stands by, and has not sent it: ask the one that leads with the same id",
   });
 });
+
+it("STANDBY: is unknown while etcd does not answer, for another member may have sent the same id", async () => {
+  const shared = sharedCommands({ isLeading: () => false, isRecorded: async () => null });
+  const standby = await createHarness({ shared });
+  const told = await standby.send("Go", { robot: "AMR01", to: "A" }, { requestId: "same" });
+  await standby.clock.settle(0);
+  expect(told.outcome).toMatchObject({ outcome: "unknown", code: "STANDBY", retrySafe: false });
+  expect(told.outcome?.message).toContain("etcd does not answer, so this member of the cluster cannot tell");
+});
