@@ -124,8 +124,10 @@ const recordQuery = z.strictObject({
 export function addControlRoutes(app: FastifyInstance, control: Control): void {
   app.register(async (scope) => {
     scope.addHook("onRequest", async (request) => {
-      if (!isLoopback(request.socket.remoteAddress ?? "")) {
-        throw new Refusal("PERMISSION_DENIED", "the control endpoint answers on loopback only");
+      const { remoteAddress = "", localAddress } = request.socket;
+      // With --host nothing may listen on loopback: a program here then comes from the address that it calls.
+      if (!isLoopback(remoteAddress) && remoteAddress !== localAddress) {
+        throw new Refusal("PERMISSION_DENIED", "the control endpoint answers to this machine only");
       }
       // A page in a browser on this machine may be anybody's.
       if (request.headers.origin !== undefined) {
