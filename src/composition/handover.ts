@@ -216,6 +216,7 @@ function refusalOf(
   if (to === member) return `${member} leads already`;
   if (!view.isActive()) return `${member} has no proof that it leads: look whether etcd has a majority`;
   const other = others.find(({ name }) => name === to);
-  if (other === undefined) return `${to} does not stand by: start its gateway`;
+  if (other === undefined)
+    return `${to} has not said for some seconds that it stands by: start its gateway, or try again if it runs`;
   return other.hasSession ? null : `${to} could not lead: it ${whyNotReady(other.facts?.unreadable)}`;
 }

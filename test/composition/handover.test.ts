@@ -100,7 +100,8 @@ describe("a handover", () => {
     expect(done).toEqual([]);
     expect(control.state()).toMatchObject({
       step: null,
-      problem: "left does not stand by: start its gateway",
+      problem:
+        "left has not said for some seconds that it stands by: start its gateway, or try again if it runs",
     });
   });
 
