@@ -34,6 +34,7 @@ const blocks = {
   stop: "sudo systemctl stop etcd",
   anotherInit: "fleetgate init --cluster hall-2",
   another: "etcdctl role add hall-2",
+  anotherGateway: "sudo install -m 644 cluster/hall-2.pem",
   remove: "id=$(etcdctl",
   existing: "sudo sed -i s/STATE=new",
   full: "revision=$(etcdctl",
@@ -174,7 +175,19 @@ test.runIf(lack === null)("a gateway may write its own keys, and no others", () 
       out: expect.stringContaining("permission denied"),
     });
   expect(desk.run(block("anotherInit"))).toMatch(/^Written: .*box-b\/hall-2\.key$/m);
+  for (const name of boxes) network.machine(name).run("rm -rf cluster");
   desk.run(`${settings()}\n${block("another")}`, "cluster");
+  const files = "cd /etc/fleetgate && cat hall-1.pem secrets/hall-1.key fleetgate.yaml";
+  for (const name of boxes) {
+    const machine = network.machine(name);
+    const before = machine.run(files);
+    machine.run(block("anotherGateway"));
+    expect(machine.run(files)).toBe(before);
+    const added = machine.run("cd /etc/fleetgate && cat hall-2.yaml hall-2.pem secrets/hall-2.key");
+    expect(added).toMatch(
+      /certificate: hall-2.pem\n +key: secrets\/hall-2.key\n[\s\S]*CERTIFICATE[\s\S]*KEY/,
+    );
+  }
 });
 
 test.runIf(lack === null)("one gateway leads, and the other one when the first has ended", async () => {

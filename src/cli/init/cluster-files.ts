@@ -68,7 +68,9 @@ export async function writeClusterFiles(
     const path = join(folder, name);
     const before = await readFile(path, "utf8").catch(() => null);
     if (before !== null && before !== text)
-      throw new Refused([`${path} is of other machines or another cluster: move it elsewhere`]);
+      throw new Refused([
+        `${path} is of other machines, another cluster or another version: move it elsewhere`,
+      ]);
     if (before === null) await writeNewFile(path, text, access);
     (before === null ? written : kept).push(path);
   }
@@ -136,12 +138,12 @@ function settingsOf({ name, address }: Machine, machines: readonly Machine[]): s
     .join("");
 }
 
-/** The section `cluster` of a box. */
+/** The section `cluster` of a box. The names differ from those of another cluster on the same boxes. */
 function sectionOf(cluster: string, { name }: Machine, machines: readonly Machine[]): string {
   const endpoints = machines.map((each) => `"${each.name}:2379"`).join(", ");
   const members = machines
     .slice(0, BOXES)
-    .map((each) => `    ${each.name}: { opcuaUri: "urn:${each.name}:fleetgate" }`);
+    .map((each) => `    ${each.name}: { opcuaUri: "urn:${each.name}:fleetgate:${cluster}" }`);
   return `cluster:
   name: ${cluster}
   member: ${name}
@@ -150,8 +152,8 @@ ${members.join("\n")}
   etcd:
     endpoints: [${endpoints}]
     ca: etcd-ca.pem
-    certificate: etcd.pem
-    key: secrets/etcd.key
+    certificate: ${cluster}.pem
+    key: secrets/${cluster}.key
   leaseSeconds: 5
 `;
 }

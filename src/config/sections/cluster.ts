@@ -13,7 +13,7 @@ const shortName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/, {
 const member = z.strictObject({
   opcuaUri: z
     .string()
-    .regex(/^[a-z][a-z0-9+.-]*:[^\s,]+$/i, { error: "write a URI, as urn:box-a:fleetgate" })
+    .regex(/^[a-z][a-z0-9+.-]*:[^\s,]+$/i, { error: "write a URI, as urn:box-a:fleetgate:hall-1" })
     .optional()
     .describe(
       "Application URI of the box's OPC UA server, unique. Needed with opcua; opcua.certificate must name it.",

@@ -38,11 +38,12 @@ it("makes a folder for each machine, whose certificates one authority has signed
   }
   await using plant = await createConfigFolder();
   await plant.write("etcd-ca.pem", text("ca.pem"));
-  await plant.write("etcd.pem", text("box-b/hall-1.pem"));
-  const key = (await plant.write("etcd.key", text("box-b/hall-1.key"))) ?? "";
-  const section = text("box-b/hall-1.yaml").replace("secrets/etcd.key", key);
+  await plant.write("hall-1.pem", text("box-b/hall-1.pem"));
+  const key = (await plant.write("hall-1.key", text("box-b/hall-1.key"))) ?? "";
+  const section = text("box-b/hall-1.yaml").replace("secrets/hall-1.key", key);
   expect((await plant.config(`${minimal}opcua: {}\n${section}`)).cluster).toMatchObject({
     member: "box-b",
+    members: [{ opcuaUri: "urn:box-a:fleetgate:hall-1" }, { opcuaUri: "urn:box-b:fleetgate:hall-1" }],
     etcd: { endpoints: ["box-a:2379", "box-b:2379", "vote:2379"] },
   });
 });
@@ -68,6 +69,18 @@ it("keeps what is there, and makes what is missing", () => {
   rmSync(path("vote/etcd.pem"));
   writeFileSync(path("vote/default"), "ETCD_NAME=other\n");
   expect(init(folder)).toMatchObject({ code: 64, err: expect.stringContaining("is of other machines") });
+});
+
+it("makes the files of a second cluster, which share nothing with the first but the CA", () => {
+  const folder = newFolder();
+  init(folder);
+  expect(init(folder, "--cluster", "hall-2").code).toBe(0);
+  const [first = new Set(), second = new Set()] = ["hall-1", "hall-2"].map((cluster) => {
+    const text = readFileSync(join(folder, "cluster/box-a", `${cluster}.yaml`), "utf8");
+    return new Set(text.match(/urn:[^"]+|(?<=ca: |certificate: |key: ).+/g));
+  });
+  expect(first.size).toBe(5);
+  expect([...first].filter((value) => second.has(value))).toEqual(["etcd-ca.pem"]);
 });
 
 it.each([
