@@ -106,10 +106,11 @@ describe("a request for 10,000", () => {
       isDone = true;
     });
     let readMeanwhile = 0;
+    const beganAtMs = performance.now();
     for (; !isDone; readMeanwhile += 1) await client.channel.ask(read);
     probe.stop();
-    // A read at least for each turn that the six have.
-    expect(readMeanwhile).toBeGreaterThan(30);
+    // A read waits for one time slice of each of the six, however long all of them take.
+    expect((performance.now() - beganAtMs) / readMeanwhile).toBeLessThan(100);
     expect((await all).map((answer) => answer?.status)).toEqual(clients.map(() => 0));
     expect(process.memoryUsage().rss - rssBefore).toBeLessThan(300_000_000);
     for (const { channel } of clients) channel.hangUp();
