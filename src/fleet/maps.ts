@@ -36,14 +36,33 @@ interface KeptMap {
   readonly responseJson: string;
 }
 
+const PIECE = 256 * 1024;
+
+/**
+ * The file of a map: when it was read, and the answer as it is, without quoting it again. It may have
+ * megabytes: encoding them at once would hold the event loop.
+ */
+function* linesOf(readAtMs: number, responseJson: string): Iterable<string> {
+  yield `${JSON.stringify({ readAtMs })}\n`;
+  for (let from = 0, end = 0; from < responseJson.length; from = end) {
+    end = from + PIECE;
+    // No character of two units is cut in two.
+    if (isHighSurrogate(responseJson.charCodeAt(end - 1))) end -= 1;
+    yield responseJson.slice(from, end);
+  }
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
 export function createMapCache({ directory, clock, log, onMap }: MapCacheParts): MapCache {
   let writes = 0;
 
   function keep(path: string, { readAtMs, responseJson }: KeptMap): Promise<void> {
     // A temporary name of its own: the answers of two calls may be written at the same time.
     writes += 1;
-    // The answer as it is, without quoting it again: it may have megabytes.
-    const text = `${JSON.stringify({ readAtMs })}\n${responseJson}`;
+    const text = linesOf(readAtMs, responseJson);
     return replaceFile(path, text, { isSynced: false }, `${path}.${writes}.new`);
   }
 

@@ -5,6 +5,7 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { createCa, createServerCertificate } from "../../src/simulator/tls/identity.ts";
 import { startBareHttp2 } from "./bare-http2.ts";
 
@@ -144,6 +145,13 @@ function frameOf(message: Uint8Array): Buffer {
   return frame;
 }
 
+/** To encrypt some megabytes at once would be a long turn of a test's own. */
+const PIECE = 64 * 1024;
+
+function* pieces(text: string): Iterable<string> {
+  for (let from = 0; from < text.length; from += PIECE) yield text.slice(from, from + PIECE);
+}
+
 async function startHttps(credentials: { cert: string; key: string }, { http, anyHttp, token }: Script) {
   const server = createServer(credentials, (request, response) => {
     request.resume();
@@ -158,7 +166,7 @@ async function startHttps(credentials: { cert: string; key: string }, { http, an
       const { status, text } =
         known === undefined ? (anyHttp?.(path) ?? { status: 501, text: "" }) : { status: 200, text: known };
       response.statusCode = status;
-      response.end(text);
+      Readable.from(pieces(text)).pipe(response);
     });
   });
   server.on("tlsClientError", () => {});

@@ -1,8 +1,10 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type JsonObject, type Message, toBinary, toJson } from "@bufbuild/protobuf";
 import { type Client, type ServiceError, status } from "@grpc/grpc-js";
 import type { CallEnding } from "../../contracts/fleet-port.ts";
 import { type GrpcCodeName, grpcCodeNames } from "../../domain/errors.ts";
 import { isJsonObject, parsedJson } from "../../platform/json.ts";
+import { createTimeSlices } from "../../platform/loop-time.ts";
 import { asIs, authorization, isNoGrpc, withoutStack } from "../channels/grpc-js.ts";
 import { errorText, serviceText } from "../error-text.ts";
 import { type Http, type HttpAnswer, NothingSent } from "../http.ts";
@@ -106,13 +108,30 @@ export async function callHttp(
       const { code, message } = errorOfHttp(answer);
       return unhappyEnding(code, message);
     }
-    return await readHttpAnswer(method, String(answer.bytes));
+    return await readHttpAnswer(method, await textOf(answer.bytes));
   } catch (error) {
     const message = errorText(error);
     if (error instanceof NothingSent) return { kind: "not_sent", message };
     const timedOut = error instanceof Error && error.name === "TimeoutError";
     return { kind: "unknown", code: timedOut ? "DEADLINE_EXCEEDED" : "UNAVAILABLE", message };
   }
+}
+
+/** Decoded at once in a turn of the event loop. A map has megabytes. */
+const DECODED_BYTES = 256 * 1024;
+
+async function textOf(bytes: Buffer): Promise<string> {
+  if (bytes.length <= DECODED_BYTES) return String(bytes);
+  // In this one they were joined.
+  await nextTurn();
+  const slices = createTimeSlices();
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  let text = "";
+  for (let from = 0; from < bytes.length; from += DECODED_BYTES) {
+    text += decoder.decode(bytes.subarray(from, from + DECODED_BYTES), { stream: true });
+    await slices.next();
+  }
+  return text + decoder.decode();
 }
 
 /**

@@ -123,7 +123,10 @@ async function listEnding<Element>(
     ([name, value]) =>
       `${JSON.stringify(name)}:${name === list.name ? `[${parts.join(",")}]` : JSON.stringify(value)}`,
   );
-  return { kind: "ok", responseJson: `{${members.join(",")}}`, missionId: null, missionIds: [] };
+  const responseJson = `{${members.join(",")}}`;
+  // To join megabytes takes a whole slice: whoever reads them does so in another one.
+  await slices.next();
+  return { kind: "ok", responseJson, missionId: null, missionIds: [] };
 }
 
 type ListOfMessages = DescField & { readonly fieldKind: "list"; readonly listKind: "message" };
