@@ -29,11 +29,8 @@ describePages("a new user of the console finds within ten seconds", (pages) => {
   });
   afterAll(() => harness.close());
 
-  /**
-   * Gives what the page says, if it has said it in time and after few clicks. What took longer is tried
-   * again, twice: what the machine adds is rarely there again.
-   */
-  async function answer(find: (page: Page) => Promise<string>, tries = 3): Promise<string> {
+  /** Gives what the page says, if it has said it in time and after few clicks. */
+  async function answer(find: (page: Page) => Promise<string>): Promise<string> {
     let [began, clicks] = [0, 0];
     const { page } = await pages.openPage(harness.webUrl, {
       viewport: { width: 1_200, height: 680 },
@@ -46,9 +43,7 @@ describePages("a new user of the console finds within ten seconds", (pages) => {
       },
     });
     const said = await find(page);
-    const tookMs = performance.now() - began;
-    if (tookMs >= MOST_MS && tries > 1) return answer(find, tries - 1);
-    expect(tookMs).toBeLessThan(MOST_MS);
+    expect(performance.now() - began).toBeLessThan(MOST_MS);
     expect(clicks).toBeGreaterThan(0);
     expect(clicks).toBeLessThanOrEqual(MOST_CLICKS);
     return said;
