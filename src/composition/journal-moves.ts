@@ -4,21 +4,23 @@ import { join } from "node:path";
 import { createEtcdClient } from "../cluster/etcd/client.ts";
 import { type ClusterOptions, keyPrefix } from "../cluster/options.ts";
 import { type MovedRecord, MoveRefused, moveIn, moveOut } from "../cluster/protocol/move.ts";
+import { tableKey } from "../cluster/protocol/records.ts";
 import { BEGUN_KEY, BEGUN_TABLE, sharedTables } from "../cluster/protocol/shared-tables.ts";
 import { createEtcdStore } from "../cluster/store/etcd-store.ts";
 import { journalFormat } from "../commands/journal/durable-journal.ts";
+import { canReadRecord, isOrderKey } from "../commands/journal/stored-record.ts";
 import type { Config } from "../config/load.ts";
-import { TICKETS } from "../northbound/opcua/commands/ticket-store.ts";
+import { canReadTickets, TICKETS } from "../northbound/opcua/commands/ticket-store.ts";
 import { ticketsFormat } from "../northbound/opcua/opcua-store.ts";
 import type { Clock } from "../platform/clock.ts";
 import { makeFolder } from "../platform/folder.ts";
+import { isJsonObject } from "../platform/json.ts";
 import { silentLog } from "../platform/log.ts";
 import { openRunningTime } from "../platform/running-time.ts";
 import { openKeptStore } from "../platform/stores/kept-store.ts";
 import { createLmdbStore } from "../platform/stores/lmdb-store.ts";
 import { DATA_FILE, readLoss, type StoreFormat, syncFolder } from "../platform/stores/store-marks.ts";
 import { anyJson, replacement } from "../platform/stores/table-store.ts";
-import { sortMoved } from "./moved-records.ts";
 import { refuseOwnJournal } from "./stores.ts";
 import { tablesFormat } from "./tables.ts";
 
@@ -169,4 +171,43 @@ function openEtcd({ name, etcd: { endpoints, tls } }: ClusterOptions, clock: Clo
   const client = createEtcdClient({ endpoints, tls, deadlineMs: DEADLINE_MS, ...parts });
   const store = createEtcdStore({ client, prefix: keyPrefix(name), clock, log: silentLog });
   return { store, close: () => client.close() };
+}
+
+interface SortedRecords {
+  readonly kept: readonly MovedRecord[];
+  /** The keys in etcd of values that no gateway has written: they count as none. */
+  readonly foreign: readonly string[];
+}
+
+/**
+ * Sorts the records of etcd as a gateway reads them. Throws MoveRefused over a record of a newer version, and
+ * over a place without its record: a box that runs alone would begin with an empty journal.
+ *
+ * @param prefix of all keys of the gateway in etcd
+ */
+function sortMoved(records: readonly MovedRecord[], prefix: string): SortedRecords {
+  const keyOf = ({ table, key }: Pick<MovedRecord, "table" | "key">) => prefix + tableKey(table, key);
+  const kept: MovedRecord[] = [];
+  const foreign: string[] = [];
+  for (const record of records) {
+    const isRead = canReadRecord(record) && canReadTickets(record);
+    const isPlaced = record.table !== "order" || isOrderKey(record.key);
+    if (isRead && isPlaced && record.value !== undefined) kept.push(record);
+    else if (isPlaced && isJsonObject(record.value))
+      throw new MoveRefused(
+        `this version cannot read ${keyOf(record)}: take the newer one, or delete the key`,
+      );
+    else if (isPlaced && record.table === "order")
+      throw new MoveRefused(`${keyOf(record)} names no command: look at the robots, then delete the key`);
+    else foreign.push(keyOf(record));
+  }
+  const recorded = new Set(kept.flatMap(({ table, key }) => (table === "commands" ? [key] : [])));
+  const lacking = kept.find(({ table, value }) => table === "order" && !recorded.has(String(value)));
+  if (lacking !== undefined) {
+    const record = keyOf({ table: "commands", key: String(lacking.value) });
+    throw new MoveRefused(
+      `${record} is no record, and ${keyOf(lacking)} names it: look at the robots, then delete both keys`,
+    );
+  }
+  return { kept, foreign };
 }

@@ -80,7 +80,7 @@ const sparkplugRows = figureRows("sparkplug", {
   ],
   fleetgate_sparkplug_commands_unreadable_total: [
     "commands_unreadable",
-    "Commands of Sparkplug hosts that cannot be read, are too large, or write another metric.",
+    "Messages of Sparkplug hosts that were ignored as a whole.",
   ],
   fleetgate_sparkplug_historical_dropped_total: [
     "historical_dropped",
