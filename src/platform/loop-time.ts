@@ -13,7 +13,7 @@ const SLICE_MS = 8;
  * ever.
  */
 const SHARE = 1 / 4;
-const LONGEST_MS = 50;
+const LONGEST_MS = 30;
 
 /** Begins with a time slice. Times are real ones: work blocks the loop by the processor's clock. */
 export function createTimeSlices(sliceMs = SLICE_MS): TimeSlices {
