@@ -30,7 +30,8 @@ export interface HttpAnswer {
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly bytes: Buffer;
+  /** The body as it arrived: to join megabytes is a long turn of the event loop. */
+  readonly parts: readonly Buffer[];
 }
 
 /** Retry-After in either form, seconds or a date; null: it has no usable value. */
@@ -151,7 +152,7 @@ function exchange(
 ): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const { origin, pathname, search } = new URL(what.url);
-    const chunks: Buffer[] = [];
+    const parts: Buffer[] = [];
     const { largestBytes = LARGEST_ANSWER_BYTES } = what;
     let begun: Dispatcher.DispatchController | null = null;
     let status = 0;
@@ -202,10 +203,10 @@ function exchange(
         },
         onResponseData(controller, chunk) {
           bytes += chunk.length;
-          if (bytes <= largestBytes) chunks.push(chunk);
+          if (bytes <= largestBytes) parts.push(chunk);
           else controller.abort(new Error(`the answer is larger than ${largestBytes} bytes`));
         },
-        onResponseEnd: () => resolve({ status, headers, bytes: Buffer.concat(chunks) }),
+        onResponseEnd: () => resolve({ status, headers, parts }),
         onResponseError(_, error) {
           clearTimeout(late);
           reject(begun === null ? unreached(error) : error);

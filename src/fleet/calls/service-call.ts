@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { type JsonObject, type Message, toBinary, toJson } from "@bufbuild/protobuf";
 import { type Client, type ServiceError, status } from "@grpc/grpc-js";
 import type { CallEnding } from "../../contracts/fleet-port.ts";
@@ -108,7 +107,7 @@ export async function callHttp(
       const { code, message } = errorOfHttp(answer);
       return unhappyEnding(code, message);
     }
-    return await readHttpAnswer(method, await textOf(answer.bytes));
+    return await readHttpAnswer(method, await textPieces(answer.parts));
   } catch (error) {
     const message = errorText(error);
     if (error instanceof NothingSent) return { kind: "not_sent", message };
@@ -117,21 +116,26 @@ export async function callHttp(
   }
 }
 
-/** Decoded at once in a turn of the event loop. A map has megabytes. */
-const DECODED_BYTES = 256 * 1024;
+/** So many bytes are decoded at once. A map has megabytes. */
+const DECODED_BYTES = 64 * 1024;
 
-async function textOf(bytes: Buffer): Promise<string> {
-  if (bytes.length <= DECODED_BYTES) return String(bytes);
-  // In this one they were joined.
-  await nextTurn();
+/** The text of a body in pieces, decoded in time slices. */
+async function textPieces(parts: readonly Buffer[]): Promise<readonly string[]> {
   const slices = createTimeSlices();
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  let text = "";
-  for (let from = 0; from < bytes.length; from += DECODED_BYTES) {
-    text += decoder.decode(bytes.subarray(from, from + DECODED_BYTES), { stream: true });
+  const pieces: string[] = [];
+  let waiting: Buffer[] = [];
+  let bytes = 0;
+  for (const part of parts) {
+    waiting.push(part);
+    bytes += part.length;
+    if (bytes < DECODED_BYTES) continue;
+    pieces.push(decoder.decode(Buffer.concat(waiting), { stream: true }));
+    waiting = [];
+    bytes = 0;
     await slices.next();
   }
-  return text + decoder.decode();
+  return [...pieces, decoder.decode(Buffer.concat(waiting))];
 }
 
 /**
@@ -166,9 +170,9 @@ function queryOf({ desc }: Method, fields: JsonObject): string {
   return text === "" ? "" : `?${text}`;
 }
 
-async function readHttpAnswer({ desc, hasGrpc }: Method, text: string): Promise<CallEnding> {
+async function readHttpAnswer({ desc, hasGrpc }: Method, pieces: readonly string[]): Promise<CallEnding> {
   try {
-    return await okEndingOfJson(desc.output, text, hasGrpc);
+    return await okEndingOfJson(desc.output, pieces, hasGrpc);
   } catch (error) {
     // The parser's error quotes the text.
     return { kind: "unknown", code: "DATA_LOSS", message: `the answer cannot be read: ${errorText(error)}` };
@@ -218,11 +222,12 @@ const codeOfStatus: ReadonlyMap<number, GrpcCodeName> = new Map([
  * message of its body. A status without a meaning here is UNKNOWN. So is a refusal that has neither the
  * service's header nor an object as body: a balancer gives it, and the service has judged only the token.
  */
-export function errorOfHttp({ status, headers, bytes }: HttpAnswer): {
+export function errorOfHttp({ status, headers, parts }: HttpAnswer): {
   readonly code: GrpcCodeName;
   readonly message: string;
 } {
   const number = Number(headers["grpc-status"] ?? Number.NaN);
+  const bytes = Buffer.concat(parts);
   const body = bytes.length > LONGEST_ERROR_BODY ? null : parsedJson(String(bytes));
   const hasCode = Number.isInteger(number) && number > 0;
   const code = hasCode ? codeName(number) : (codeOfStatus.get(status) ?? "UNKNOWN");

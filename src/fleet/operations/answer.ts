@@ -33,6 +33,8 @@ const LONGEST_AT_ONCE = 2 * 1024;
  */
 const LONGEST_RESULT = 16 * 1024 * 1024;
 const LONGEST_SMALL_RESULT = 1024 * 1024;
+/** Of a result so much is put together at a time. To join all of it at once takes long by the number of its parts. */
+const JOINED_LENGTH = 64 * 1024;
 
 function answerJson(desc: DescMessage, message: Message): string {
   return JSON.stringify(toJson(desc, message, publishing));
@@ -68,19 +70,25 @@ function emptyEnding(desc: DescMessage): Ok {
 }
 
 /**
- * The ending of an OK answer as JSON text of any length. A list of messages is read one by one in time slices
+ * The ending of an OK answer as JSON text of any length, in pieces. A list of messages is read one by one in time slices
  * of the event loop: a map has 10,000 points. Rejects if the text is no such message, or if a part of it is
  * too large.
  *
  * @param isSmall for an operation that gRPC has too: its answer may not be larger over HTTPS
  */
-export async function okEndingOfJson(desc: DescMessage, text: string, isSmall = false): Promise<Ok> {
+export async function okEndingOfJson(
+  desc: DescMessage,
+  pieces: readonly string[],
+  isSmall = false,
+): Promise<Ok> {
   const list = listOf(desc);
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   const split =
-    list === null || text.length <= LONGEST_AT_ONCE
+    list === null || length <= LONGEST_AT_ONCE
       ? null
-      : await splitList(text, [list.jsonName, list.name], createTimeSlices());
+      : await splitList(pieces, [list.jsonName, list.name], createTimeSlices());
   if (list === null || split === null) {
+    const text = pieces.join("");
     // Only an answer without fields may be empty.
     const isNothing = text.trim() === "" && desc.fields.length === 0;
     return okEnding(desc, fromJson(desc, isNothing ? {} : JSON.parse(text), reading));
@@ -107,7 +115,8 @@ async function listEnding<Element>(
   longest: number,
 ): Promise<Ok> {
   const slices = createTimeSlices();
-  const parts: string[] = [];
+  const texts: string[] = [];
+  let text = "";
   let length = 0;
   for (const element of elements) {
     const part = answerJson(list.message, read(element));
@@ -115,15 +124,19 @@ async function listEnding<Element>(
     if (length > longest) {
       throw new Error(`the answer is longer than ${longest} characters with the defaults of its elements`);
     }
-    parts.push(part);
+    text += length === part.length ? part : `,${part}`;
+    if (text.length >= JOINED_LENGTH) {
+      texts.push(text);
+      text = "";
+    }
     await slices.next();
   }
   const others = toJson(desc, rest, publishing) as JsonObject;
-  const members = Object.entries(others).map(
-    ([name, value]) =>
-      `${JSON.stringify(name)}:${name === list.name ? `[${parts.join(",")}]` : JSON.stringify(value)}`,
-  );
-  const responseJson = `{${members.join(",")}}`;
+  const members = Object.entries(others).flatMap(([name, value], place) => [
+    `${place === 0 ? "{" : ","}${JSON.stringify(name)}:`,
+    ...(name === list.name ? ["[", ...texts, text, "]"] : [JSON.stringify(value)]),
+  ]);
+  const responseJson = [...members, "}"].join("");
   // To join megabytes takes a whole slice: whoever reads them does so in another one.
   await slices.next();
   return { kind: "ok", responseJson, missionId: null, missionIds: [] };

@@ -19,7 +19,11 @@ const LARGEST_PART = 256 * 1024;
  * may be empty.
  */
 const MOST_ELEMENTS = 50_000;
-const LOOK_EVERY = 64 * 1024;
+/** So many characters are scanned between two looks at the time: each of them may end an element. */
+const LOOK_EVERY = 4 * 1024;
+
+const QUOTE = '"'.charCodeAt(0);
+const BACKSLASH = "\\".charCodeAt(0);
 
 /** An answer has a part that is larger than LARGEST_PART, or more than MOST_ELEMENTS. */
 class PartTooLarge extends Error {
@@ -31,28 +35,43 @@ class PartTooLarge extends Error {
 }
 
 /**
- * Finds the list that is a member of the JSON object `text` under one of `names`, in time slices. Null: there
- * is none. The parser checks whether the parts are JSON. Rejects with PartTooLarge.
+ * Finds the list that is a member of a JSON object under one of `names`, in time slices. The object's text
+ * comes in pieces, of which only the part that is being scanned is joined. Null: there is no such list. The
+ * parser checks whether the parts are JSON. Rejects with PartTooLarge, and if the text ends within the list.
  */
 export async function splitList(
-  text: string,
+  pieces: readonly string[],
   names: readonly string[],
   slices: TimeSlices,
 ): Promise<SplitList | null> {
-  const scan: Scan = { names, depth: 0, name: "", list: null, from: 0, to: 0 };
-  for (let at = 0, look = LOOK_EVERY; at < text.length && scan.to === 0; at += 1) {
-    at = step(scan, text, at);
-    if (at < look) continue;
-    look = at + LOOK_EVERY;
+  const scan: Scan = { names, depth: 0, name: "", head: null, elements: [], isOver: false, from: 0 };
+  let text = "";
+  let at = 0;
+  for (const piece of pieces) {
+    const kept = text.slice(scan.from);
+    if (kept.length > LARGEST_PART) throw new PartTooLarge();
+    text = kept + piece;
+    at -= scan.from;
+    scan.from = 0;
+    for (let look = at + LOOK_EVERY; at < text.length && !scan.isOver; at += 1) {
+      const end = step(scan, text, at);
+      // A string goes on in the next piece, and is scanned anew with it.
+      if (end === text.length) break;
+      at = end;
+      if (at < look) continue;
+      look = at + LOOK_EVERY;
+      await slices.next();
+    }
+    if (scan.isOver) at = text.length;
     await slices.next();
   }
-  if (scan.list === null || scan.to === 0) {
-    if (text.length > LARGEST_PART) throw new PartTooLarge();
-    return null;
-  }
-  const rest = `${text.slice(0, scan.list.at)}[]${text.slice(scan.to)}`;
+  const kept = text.slice(scan.from);
+  if (kept.length > LARGEST_PART) throw new PartTooLarge();
+  if (scan.head === null) return null;
+  if (!scan.isOver) throw new SyntaxError("the text ends within its list");
+  const rest = `${scan.head}[]${kept}`;
   if (rest.length > LARGEST_PART) throw new PartTooLarge();
-  return { elements: scan.list.elements, rest };
+  return { elements: scan.elements, rest };
 }
 
 interface Scan {
@@ -60,14 +79,16 @@ interface Scan {
   depth: number;
   /** The last text at the object's own level: the name of a member, when its value begins. */
   name: string;
-  list: { readonly at: number; readonly elements: string[] } | null;
-  /** The offset of the element that is being scanned. */
+  /** What stands before the list; null: its beginning was not seen yet. */
+  head: string | null;
+  readonly elements: string[];
+  /** The end of the list was seen. */
+  isOver: boolean;
+  /** The offset of what is needed yet: of all before the list, of the element that is being scanned, of what follows. */
   from: number;
-  /** The offset after the list; 0: its end was not seen yet. */
-  to: number;
 }
 
-/** Scans the token at `at`, and returns the offset of its end. */
+/** Scans the token at `at`, and returns the offset of its last character; the text's length: it does not end there. */
 function step(scan: Scan, text: string, at: number): number {
   switch (text[at]) {
     case '"': {
@@ -78,23 +99,24 @@ function step(scan: Scan, text: string, at: number): number {
     case "{":
     case "[":
       scan.depth += 1;
-      if (scan.depth === 2 && text[at] === "[" && scan.list === null && scan.names.includes(scan.name)) {
-        scan.list = { at, elements: [] };
+      if (scan.depth === 2 && text[at] === "[" && scan.head === null && scan.names.includes(scan.name)) {
+        scan.head = text.slice(scan.from, at);
         scan.from = at + 1;
       }
       return at;
     case "}":
     case "]":
       scan.depth -= 1;
-      if (scan.depth === 1 && scan.list !== null && text[at] === "]") {
+      if (scan.depth === 1 && scan.head !== null && text[at] === "]") {
         const last = text.slice(scan.from, at);
-        if (scan.list.elements.length > 0 || last.trim() !== "") addElement(scan.list.elements, last);
-        scan.to = at + 1;
+        if (scan.elements.length > 0 || last.trim() !== "") addElement(scan.elements, last);
+        scan.from = at + 1;
+        scan.isOver = true;
       }
       return at;
     case ",":
-      if (scan.depth === 2 && scan.list !== null) {
-        addElement(scan.list.elements, text.slice(scan.from, at));
+      if (scan.depth === 2 && scan.head !== null) {
+        addElement(scan.elements, text.slice(scan.from, at));
         scan.from = at + 1;
       }
       return at;
@@ -111,15 +133,13 @@ function addElement(elements: string[], element: string): void {
   elements.push(element);
 }
 
-/**
- * The offset of the closing quote, or of the end of the text. Scans a text of any length in one time slice.
- */
+/** The offset of the closing quote, or of the end of the text. */
 function endOfString(text: string, at: number): number {
-  for (let end = text.indexOf('"', at + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+  for (let end = at + 1; end < text.length; end += 1) {
     if (end - at > LARGEST_PART) throw new PartTooLarge();
-    let slashes = 0;
-    while (text[end - 1 - slashes] === "\\") slashes += 1;
-    if (slashes % 2 === 0) return end;
+    const code = text.charCodeAt(end);
+    if (code === QUOTE) return end;
+    if (code === BACKSLASH) end += 1;
   }
   return text.length;
 }

@@ -77,8 +77,9 @@ export function createReader(options: FleetOptions, parts: ReaderParts): ReadOpe
       if (other !== null) answer = await ask(method.route.verb, path, body, other);
     }
     if (answer.status === 200) {
-      record(operation, JSON.stringify(request), answer.bytes);
-      return answer.bytes;
+      const bytes = Buffer.concat(answer.parts);
+      record(operation, JSON.stringify(request), bytes);
+      return bytes;
     }
     const { code, message } = errorOfHttp(answer);
     throw new ReadFailed(code, message, { retryAfterMs: retryAfterMs(answer.headers) ?? 0 });

@@ -129,7 +129,7 @@ export function createRoster(parts: RosterParts): Roster {
 }
 
 async function robotsOf(text: string, slices: TimeSlices): Promise<readonly string[]> {
-  const split = await splitList(text, ["robots"], slices);
+  const split = await splitList([text], ["robots"], slices);
   if (split === null || !isJsonObject(JSON.parse(split.rest))) {
     throw new MalformedAnswer("GetOnlineRobots should answer a list of robots");
   }

@@ -67,7 +67,7 @@ export function createTaskChains(parts: TaskChainsParts): TaskChains {
   async function query(chainIds: readonly number[]): Promise<void> {
     const text = String(await parts.read("QueryTaskChain", { taskChainIds: [...chainIds] }));
     const slices = createTimeSlices();
-    const split = await splitList(text, ["taskChains", "task_chains"], slices);
+    const split = await splitList([text], ["taskChains", "task_chains"], slices);
     if (split === null || !isJsonObject(JSON.parse(split.rest))) {
       throw new MalformedAnswer("QueryTaskChain should answer a list of chains");
     }

@@ -59,7 +59,7 @@ export async function exchangeToken(
     });
     const serverNowMs = Date.parse(answer.headers.date ?? "");
     const clockSkewMs = Number.isNaN(serverNowMs) ? 0 : serverNowMs - clock.nowMs();
-    return evaluate(answer.status, String(answer.bytes), answer.headers, clock, clockSkewMs);
+    return evaluate(answer.status, String(Buffer.concat(answer.parts)), answer.headers, clock, clockSkewMs);
   } catch (error) {
     const kind = error instanceof NothingSent ? "unreached" : "failed";
     return { kind, message: errorText(error) };

@@ -12,7 +12,7 @@ const coded = (code: string): HttpAnswer["headers"] => ({ "grpc-status": code })
 const answerOf = (status: number, text: string, headers = none): HttpAnswer => ({
   status,
   headers,
-  bytes: Buffer.from(text),
+  parts: [Buffer.from(text)],
 });
 
 test.each([

@@ -116,7 +116,7 @@ const session = {
 /** A front before the service that answers so, whatever it is asked. */
 function front(answer: Partial<HttpAnswer>): Http {
   return {
-    send: async () => ({ status: 500, headers: {}, bytes: Buffer.alloc(0), ...answer }),
+    send: async () => ({ status: 500, headers: {}, parts: [], ...answer }),
     async [Symbol.asyncDispose]() {},
   };
 }
@@ -125,9 +125,9 @@ function front(answer: Partial<HttpAnswer>): Http {
 const echoes: ReadonlyArray<readonly [string, Partial<HttpAnswer>]> = [
   ["the header grpc-message", { headers: { "grpc-message": `token%20Bearer%20${JWT}%0a` } }],
   ["a header that is not encoded", { headers: { "grpc-message": `100% wrong: Bearer ${JWT}` } }],
-  ["the body's message", { bytes: Buffer.from(JSON.stringify({ message: `token Bearer ${JWT}` })) }],
+  ["the body's message", { parts: [Buffer.from(JSON.stringify({ message: `token Bearer ${JWT}` }))] }],
   // A short one is quoted as a whole by the error of JSON.parse.
-  ["an answer that is no JSON", { status: 200, bytes: Buffer.from(JWT.slice(0, 18)) }],
+  ["an answer that is no JSON", { status: 200, parts: [Buffer.from(JWT.slice(0, 18))] }],
 ];
 
 test.each(echoes)("a REST call's ending shows no token of %s", async (_, answer) => {
@@ -201,7 +201,7 @@ test("neither does the ending of a gRPC call, or of a stream", async () => {
 
 test("a message of an HTTP answer that is no text is none", () => {
   const messageOf = (text: string) =>
-    errorOfHttp({ status: 404, headers: {}, bytes: Buffer.from(text) }).message;
+    errorOfHttp({ status: 404, headers: {}, parts: [Buffer.from(text)] }).message;
   for (const message of ['{"toString":1}', `${"[".repeat(20_000)}${"]".repeat(20_000)}`, "null", "7"])
     expect(messageOf(`{"message":${message}}`)).toBe("HTTP 404");
   expect(messageOf('{"message":"no such robot"}')).toBe("no such robot");

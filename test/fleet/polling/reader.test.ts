@@ -13,7 +13,7 @@ function reader(taken: readonly string[], replacement: string | null) {
     async send({ headers }) {
       const jwt = String(headers.authorization).replace("Bearer ", "");
       shown.push(jwt);
-      return { status: taken.includes(jwt) ? 200 : 401, headers: {}, bytes: Buffer.from("{}") };
+      return { status: taken.includes(jwt) ? 200 : 401, headers: {}, parts: [Buffer.from("{}")] };
     },
     async [Symbol.asyncDispose]() {},
   };

@@ -33,7 +33,7 @@ test.each([
         return {
           status: 200,
           headers: {},
-          bytes: Buffer.from(`${part({ alg: "none" })}.${part({ exp })}.x`),
+          parts: [Buffer.from(`${part({ alg: "none" })}.${part({ exp })}.x`)],
         };
       },
       async [Symbol.asyncDispose]() {},

@@ -80,8 +80,8 @@ const http: Http = {
       date: new Date(clock.nowMs()).toUTCString(),
       ...(retryAfter === null ? {} : { "retry-after": retryAfter }),
     };
-    if (answer === "token") return { status: 200, headers, bytes: Buffer.from(newToken()) };
-    return { status: answer, headers, bytes: Buffer.alloc(0) };
+    if (answer === "token") return { status: 200, headers, parts: [Buffer.from(newToken())] };
+    return { status: answer, headers, parts: [] };
   },
   async [Symbol.asyncDispose]() {},
 };

@@ -47,7 +47,7 @@ const options = {
 const answering = (text: () => string, asked: () => void = () => {}): Http => ({
   async send() {
     asked();
-    return { status: 200, headers: {}, bytes: Buffer.from(text()) };
+    return { status: 200, headers: {}, parts: [Buffer.from(text())] };
   },
   async [Symbol.asyncDispose]() {},
 });
