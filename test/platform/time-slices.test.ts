@@ -15,7 +15,7 @@ function work(ms: number): void {
   nowMs += ms;
 }
 
-/** The turns of the event loop that 400 ms of work take, and the longest slice, while other work takes so long in each turn. */
+/** The turns that 400 ms of work take, and its longest slice, while other work takes so long in each turn. */
 async function turnsBeside(otherMs: number): Promise<{ readonly turns: number; readonly longestMs: number }> {
   let turns = 0;
   let beganMs = 0;

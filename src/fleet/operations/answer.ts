@@ -33,7 +33,7 @@ const LONGEST_AT_ONCE = 2 * 1024;
  */
 const LONGEST_RESULT = 16 * 1024 * 1024;
 const LONGEST_SMALL_RESULT = 1024 * 1024;
-/** Of a result so much is put together at a time. To join all of it at once takes long by the number of its parts. */
+/** So many characters of a result are joined at a time: to join thousands of parts at once takes long. */
 const JOINED_LENGTH = 64 * 1024;
 
 function answerJson(desc: DescMessage, message: Message): string {
@@ -70,9 +70,9 @@ function emptyEnding(desc: DescMessage): Ok {
 }
 
 /**
- * The ending of an OK answer as JSON text of any length, in pieces. A list of messages is read one by one in time slices
- * of the event loop: a map has 10,000 points. Rejects if the text is no such message, or if a part of it is
- * too large.
+ * The ending of an OK answer as JSON text of any length, in pieces. A list of messages is read one by one in
+ * time slices of the event loop: a map has 10,000 points. Rejects if the text is no such message, or if a part
+ * of it is too large.
  *
  * @param isSmall for an operation that gRPC has too: its answer may not be larger over HTTPS
  */

@@ -84,11 +84,11 @@ interface Scan {
   readonly elements: string[];
   /** The end of the list was seen. */
   isOver: boolean;
-  /** The offset of what is needed yet: of all before the list, of the element that is being scanned, of what follows. */
+  /** From here the text is needed yet: all before the list, the element that is scanned, what follows. */
   from: number;
 }
 
-/** Scans the token at `at`, and returns the offset of its last character; the text's length: it does not end there. */
+/** Scans the token at `at`. Returns the offset of its last character; the text's length if it has no end. */
 function step(scan: Scan, text: string, at: number): number {
   switch (text[at]) {
     case '"': {
