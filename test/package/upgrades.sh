@@ -12,6 +12,7 @@ version() { fleetgate --version; }
 measured() {
     local what=$1 code=0
     shift
+    began=$(date +%s.%N)
     for gateway in fleetgate fleetgate-instances/hall2; do
         simulator-program/bin/node outage.mjs "/var/lib/$gateway/control.sock" >"outage-${gateway##*/}" &
     done
@@ -22,6 +23,11 @@ measured() {
     return $code
 }
 outage() { sed -n "s/.*\"$2\":\([0-9]*\).*/\1/p" "outage-$1"; }
+# How long the unit's starts took meanwhile, in ms: on a busy machine five times as long as on an idle one.
+starts() {
+    journalctl -u "$1" -o short-unix --no-pager --since "@$began" |
+        awk '/: Starting /{from=$1} /: Started /{ms+=($1-from)*1000} END{printf "%d", ms}'
+}
 
 two_gateways() {
     sudo dpkg -i fleetgate_*_amd64.deb
@@ -63,8 +69,8 @@ unattended() {
     version | grep '+next$'
     is_committed
     cmp plant.yaml /etc/fleetgate/fleetgate.yaml
-    [ "$(outage fleetgate unanswered)" -lt 20000 ]
-    [ "$(outage hall2 unanswered)" -lt 20000 ]
+    [ "$(outage fleetgate unanswered)" -lt $((10000 + $(starts fleetgate))) ]
+    [ "$(outage hall2 unanswered)" -lt $((10000 + $(starts fleetgate@hall2))) ]
     $plant mission cart-01 first | grep '"duplicate":true'
     refuses systemctl is-enabled fleetgate@hall2
 }
@@ -99,7 +105,7 @@ a_program_that_throws() {
     grep 'next goes on, because fleetgate.service would not be as before with .*broken.*' upgrade.log
     grep 'broken on purpose' upgrade.log
     version | grep '+next$'
-    [ "$(outage fleetgate unanswered)" -lt 20000 ]
+    [ "$(outage fleetgate unanswered)" -lt $((10000 + $(starts fleetgate))) ]
     [ "$(main_pid fleetgate@hall2)" = "$hall2" ]
     [ ! -e /run/fleetgate-upgrade ]
     eventually all_good
@@ -111,7 +117,7 @@ a_part_that_does_not_come_up() {
     measured "back from a version without MQTT" refuses unattended_install partless.deb 2>&1 | tee upgrade.log
     grep 'mqtt is .*, and was up' upgrade.log
     version | grep '+next$'
-    [ "$(outage fleetgate closed)" -lt 40000 ]
+    [ "$(outage fleetgate closed)" -lt $((25000 + $(starts fleetgate))) ]
     eventually all_good
     $plant mission cart-01 first | grep '"duplicate":true'
 }

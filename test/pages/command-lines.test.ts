@@ -107,7 +107,7 @@ async function runLine(line: CommandLine, follow: (started: Started, prints: Reg
   if (expectation.kind !== "ends") return;
   const until = expectation.again ? expectation.prints : undefined;
   const ended = await runToItsEnd({ ...line, line: await withMission(line.line) }, until);
-  expect({ line: line.line, ...ended }).toMatchObject({
+  expect(ended, `${line.line}: ${ended.complaint}`).toMatchObject({
     code: typeof expectation.code === "number" ? expectation.code : expect.toBeOneOf([...expectation.code]),
     printed: expect.stringMatching(expectation.prints),
   });

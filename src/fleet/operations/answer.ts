@@ -71,8 +71,8 @@ function emptyEnding(desc: DescMessage): Ok {
 
 /**
  * The ending of an OK answer as JSON text of any length, in pieces. A list of messages is read one by one in
- * time slices of the event loop: a map has 10,000 points. Rejects if the text is no such message, or if a part
- * of it is too large.
+ * time slices: a map has 10,000 points. Rejects if the text is no such message, or if a part of it is too
+ * large.
  *
  * @param isSmall for an operation that gRPC has too: its answer may not be larger over HTTPS
  */
