@@ -46,7 +46,7 @@ export function missionUnderWay({ mission }: Robot): MissionView | null {
   return current === null || hasEnded(current) ? null : current;
 }
 
-/** What must not change between the two steps. */
+/** What must not change between the two steps. A robot that drives passes places, so these do not count. */
 export function basisOf({ quality, idle, mission, lease, hold, place }: Robot): string {
   const current = mission?.state?.current_mission;
   return JSON.stringify([
@@ -57,7 +57,7 @@ export function basisOf({ quality, idle, mission, lease, hold, place }: Robot): 
     current?.current_goal_index,
     lease,
     hold.by,
-    place?.point,
+    idle.reason === "MOVING" ? null : place?.point,
   ]);
 }
 

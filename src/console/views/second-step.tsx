@@ -190,7 +190,7 @@ function whereText(robot: Robot | null, maps: MapStore): string {
 /** What anybody has sent to a robot lately, also before the page was opened. */
 function Recent({ robotId }: { readonly robotId: string }) {
   const { store } = usePage();
-  const { remembered, problem } = useCommands(robotId);
+  const { remembered, problem, isRead } = useCommands(robotId);
   const nowMs = gatewayNowMs(store) ?? 0;
   const isRecent = ({ robot_id: id, accepted_at: at, final_at: end }: Command) =>
     id === robotId && nowMs - Date.parse(at ?? end ?? "") < RECENT_MS;
@@ -202,6 +202,8 @@ function Recent({ robotId }: { readonly robotId: string }) {
     <>
       {problem !== "" && <p class="warning">{say("log.problem", { problem })}</p>}
       {commands.length > 0 && <p>{say("step.recent", { commands: commands.join(", ") })}</p>}
+      {!isRead && <p>{say("step.recentNotRead")}</p>}
+      {isRead && problem === "" && commands.length === 0 && <p>{say("step.recentNone")}</p>}
     </>
   );
 }

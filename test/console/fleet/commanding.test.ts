@@ -314,6 +314,16 @@ describe("what may be asked", () => {
     expect(basisOf(battery)).toBe(before);
   });
 
+  it("rests on where a robot is only while it stands: one that drives passes places", () => {
+    const { idle, place } = standingRobot("cart-01");
+    const elsewhere = { place: place && { ...place, point: "P2" } };
+    const moving = { ...mission("STATE_RUNNING"), idle: { ...idle, reason: "MOVING" } } as const;
+    expect(basisOf({ ...moving, ...elsewhere })).toBe(basisOf(moving));
+    const waiting = { ...moving, idle: { ...idle, reason: "WAITS_AT_GOAL" } } as const;
+    expect(basisOf(waiting)).not.toBe(basisOf(moving));
+    expect(basisOf({ ...waiting, ...elsewhere })).not.toBe(basisOf(waiting));
+  });
+
   describe("of a mission to a place", () => {
     const { idle, place } = standingRobot("cart-01");
     const basis = (changes: Partial<Robot> = {}) => goToBasisOf(standingRobot("cart-01", changes));

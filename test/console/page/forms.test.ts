@@ -228,6 +228,27 @@ describePages("a command by a form", (pages) => {
     expect(gateway.asked).toEqual([]);
   });
 
+  it("says that the last commands are not read yet, and then that there are none", async () => {
+    const { page } = await open(mission);
+    let answer = () => {};
+    const asked = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route("**/api/v1/commands?*", async (route) => {
+      await asked;
+      await route.continue();
+    });
+    await next(page).click();
+    const second = page.getByRole("alertdialog");
+    await second.getByText("The commands of the last two minutes are not read yet.").waitFor();
+    const send = second.getByRole("button", { name: "CreateMission cart-1" });
+    const before = await send.boundingBox();
+    answer();
+    await second.getByText("No command to it in the last two minutes.").waitFor();
+    // Nothing moves away below the pointer.
+    expect(await send.boundingBox()).toEqual(before);
+  });
+
   it("offers only what the rights allow, and says why the rest is not", async () => {
     const { page } = await open(mission, (gateway) => {
       gateway.rights = {

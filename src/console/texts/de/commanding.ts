@@ -61,6 +61,8 @@ export const commanding = {
   "step.at": ", bei {place}",
   "step.noLease": "Keine Station hat ihn reserviert.",
   "step.lease": "Station {station} hat ihn reserviert ({owner}).",
+  "step.recentNotRead": "Die Befehle der letzten zwei Minuten sind noch nicht gelesen.",
+  "step.recentNone": "Kein Befehl an ihn in den letzten zwei Minuten.",
   "step.recent": "In den letzten zwei Minuten: {commands}.",
   "step.recentBy": "{command} von {source}",
   "send.title": "Experte: jeder Befehl",

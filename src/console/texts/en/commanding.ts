@@ -59,6 +59,8 @@ export const commanding = {
   "step.at": ", at {place}",
   "step.noLease": "No station has a lease on it.",
   "step.lease": "Station {station} has a lease on it ({owner}).",
+  "step.recentNotRead": "The commands of the last two minutes are not read yet.",
+  "step.recentNone": "No command to it in the last two minutes.",
   "step.recent": "In the last two minutes: {commands}.",
   "step.recentBy": "{command} by {source}",
   "send.title": "Expert: any command",
