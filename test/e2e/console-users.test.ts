@@ -100,16 +100,19 @@ describePages(
 
     it("lets a second step lapse when another operator was quicker, and names the other's command", async () => {
       const [omar, otto] = [await open("omar"), await open("otto")];
-      for (const { page } of [omar, otto]) await press(page, "Resume mission…");
+      for (const { page } of [otto, omar]) await press(page, "Resume mission…");
       await press(otto.page, `Resume mission ${ROBOT}`);
       await otto.page.getByText(/Resume mission: succeeded/).waitFor();
       await omar.page.getByText("Resume mission: not sent, because the robot's state has changed.").waitFor();
-      await press(omar.page, "Cancel mission…");
-      await omar.page
-        .getByRole("alertdialog")
-        .getByText(/UpdateMission: resume.* by web:otto/)
-        .waitFor();
-      // The robot drives, so its state may end the second step before the click does.
+      const second = omar.page.getByRole("alertdialog");
+      // The robot drives, so its state may end the second step before it is read, or before the click. It
+      // does not come back by itself.
+      const named = second.getByText(/UpdateMission: resume.* by web:otto/);
+      const ended = omar.page.getByText(/^Cancel mission: not sent, because/);
+      do {
+        await press(omar.page, "Cancel mission…");
+        await named.or(ended).waitFor();
+      } while (!(await named.isVisible()));
       const doNot = omar.page.getByRole("button", { name: "Do not send", exact: true });
       await doNot.click({ timeout: 5_000 }).catch(() => {});
       await doNot.waitFor({ state: "hidden" });
