@@ -11,10 +11,8 @@ import type { Moment } from "../trust/time-text.ts";
 import { usePauses } from "./command-log.tsx";
 import { usePage } from "./context.ts";
 import { Empty, Icon, Link, Says } from "./parts.tsx";
-import { RobotRow, showIn } from "./robot-row.tsx";
-
-/** Of a block of rows: with larger blocks, more than a screenful would be laid out. */
-const BLOCK_ROWS = 20;
+import { inBlocks } from "./robot-block.tsx";
+import { showIn } from "./robot-row.tsx";
 
 const chips: readonly ExceptionName[] = ["alarm", "paused", "offline", "low", "idle"];
 
@@ -32,6 +30,8 @@ export function RobotList(props: ListProps) {
   const { store, maps } = usePage();
   const search = useSignal("");
   const chip = useSignal<ExceptionName | null>(null);
+  const round = useRef(0);
+  round.current += 1;
   const { robots: all } = listing;
   const isSilent = store.silence.value !== null;
   const onFloor = new Map(floor.robots.map((robot) => [robot.robotId, robot]));
@@ -82,18 +82,12 @@ export function RobotList(props: ListProps) {
         aria-label={say("list.robots")}
         data-chosen={chosenId ?? ""}
       >
-        {inBlocks(wanted).map((block, at) => (
-          <div key={`${at}`} class="block">
-            {block.map((listed) => {
-              const { shown } = listed;
-              const { robot } = listed.known;
-              const { robot_id: robotId } = robot;
-              const texts = { why: whyOf(listed), place: placeOf(listed) };
-              const row = { robot, shown, ...texts, isChosen: robotId === chosenId };
-              return <RobotRow key={robotId} {...row} isSilent={isSilent} choose={choose} />;
-            })}
-          </div>
-        ))}
+        {inBlocks(wanted, round.current, {
+          textsOf: (listed) => ({ why: whyOf(listed), place: placeOf(listed) }),
+          isSilent,
+          chosenId,
+          choose,
+        })}
       </div>
       {wanted.length === 0 && <Nobody isFleetEmpty={all.length === 0} />}
     </section>
@@ -139,12 +133,6 @@ function Nobody({ isFleetEmpty }: { readonly isFleetEmpty: boolean }) {
       </p>
     </Empty>
   );
-}
-
-/** The browser lays out only the blocks near the visible part, and finds these in each frame. */
-function inBlocks(rows: readonly ListedRobot[]): ReadonlyArray<readonly ListedRobot[]> {
-  const count = Math.ceil(rows.length / BLOCK_ROWS);
-  return Array.from({ length: count }, (_, at) => rows.slice(at * BLOCK_ROWS, (at + 1) * BLOCK_ROWS));
 }
 
 /** The chosen row stays in sight when what stands above the list grows. */
