@@ -1,12 +1,16 @@
 import { randomBytes } from "node:crypto";
 import {
+  AttributeIds,
   type ClientSessionRawSubscriptionService,
   CreateSessionRequest,
   CreateSessionResponse,
   CreateSubscriptionRequest,
+  MonitoringMode,
   NodeId,
   NodeIdType,
   StatusCodes,
+  TimestampsToReturn,
+  type TransferSubscriptionsResponse,
 } from "node-opcua";
 import { afterEach, beforeAll, expect, it } from "vitest";
 import { defaultOpcUaLimits, type OpcUaUser } from "../../../src/northbound/opcua/options.ts";
@@ -146,6 +150,68 @@ it("subscriptions that outlive their session count for their user, and give way 
   await expect(subscribe(eyes)).rejects.toThrow("BadTooManySubscriptions");
   await subscribe(await open("hands"));
   expect(running.server.health().detail).toContain("user eyes has 10 subscriptions");
+});
+
+const raw = ({ session }: Caller) => session as unknown as ClientSessionRawSubscriptionService;
+/** A subscription with one item of 5,000 values. @returns its id */
+async function watch(caller: Caller) {
+  const { subscriptionId } = await raw(caller).createSubscription({
+    ...{ requestedPublishingInterval: 60_000, requestedLifetimeCount: 1_000, requestedMaxKeepAliveCount: 10 },
+    ...{ maxNotificationsPerPublish: 0, publishingEnabled: true, priority: 0 },
+  });
+  const { results } = await raw(caller).createMonitoredItems({
+    subscriptionId,
+    timestampsToReturn: TimestampsToReturn.Both,
+    itemsToCreate: Array.from({ length: 20 }, () => ({
+      itemToMonitor: { nodeId: "i=2258", attributeId: AttributeIds.Value },
+      monitoringMode: MonitoringMode.Reporting,
+      requestedParameters: {
+        clientHandle: 1,
+        samplingInterval: 1_000,
+        queueSize: 5_000,
+        discardOldest: true,
+      },
+    })),
+  });
+  return { subscriptionId, queue: results?.[0]?.revisedQueueSize };
+}
+const figures = () => {
+  const { subscriptions, monitoredItems } = running.server.health().figures ?? {};
+  return { subscriptions, monitoredItems };
+};
+
+it("a subscription that outlives its session counts in the figures and queues, and ends after 2 min", async () => {
+  await start();
+  const eyes = await open("eyes");
+  expect((await watch(eyes)).queue).toBe(5_000);
+  await eyes.session.close(false);
+  expect(figures()).toEqual({ subscriptions: 1, monitoredItems: 20 });
+  expect((await watch(await open("eyes"))).queue).toBe(10);
+  expect((await watch(await open("hands"))).queue).toBe(5_000);
+  clock.advance(120_001);
+  expect(figures()).toEqual({ subscriptions: 2, monitoredItems: 40 });
+});
+
+it("a subscription that another session takes over stays, and has 2 min again if that ends, too", async () => {
+  await start();
+  const eyes = await open("eyes");
+  const { subscriptionId } = await watch(eyes);
+  await eyes.session.close(false);
+  clock.advance(60_000);
+  const other = await open("eyes");
+  // One of its types is void.
+  const answer: unknown = raw(other).transferSubscriptions({
+    subscriptionIds: [subscriptionId],
+    sendInitialValues: false,
+  });
+  const { results } = (await answer) as TransferSubscriptionsResponse;
+  expect(results?.[0]?.statusCode).toBe(StatusCodes.Good);
+  clock.advance(59_000);
+  await other.session.close(false);
+  clock.advance(119_999);
+  expect(figures()).toEqual({ subscriptions: 1, monitoredItems: 20 });
+  clock.advance(2);
+  expect(figures()).toEqual({ subscriptions: 0, monitoredItems: 0 });
 });
 
 it("a user who takes all the subscriptions that it may leaves some for every other", async () => {

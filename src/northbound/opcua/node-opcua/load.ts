@@ -2,6 +2,7 @@ import { type ApplicationDescription, type OPCUAServer, ServiceFault, StatusCode
 import type { Peer } from "../../../contracts/peers.ts";
 import { clip } from "../../../domain/foreign-text.ts";
 import { onAnswers } from "./lower.ts";
+import { orphansOf } from "./orphans.ts";
 import { isDisconnected, type Session, sessionsOf, userOf } from "./session-bounds.ts";
 
 /** The counts of a server on which its memory depends. */
@@ -14,7 +15,10 @@ export interface ServerLoad {
 /** Counts without walking over nodes or items, because it is called often. */
 export function serverLoad(server: OPCUAServer): ServerLoad {
   const namespaces = server.engine.addressSpace?.getNamespaceArray() ?? [];
-  const subscriptions = sessionsOf(server).flatMap(({ publishEngine }) => publishEngine.subscriptions);
+  const subscriptions = [
+    ...sessionsOf(server).flatMap(({ publishEngine }) => publishEngine.subscriptions),
+    ...orphansOf(server).map(({ subscription }) => subscription),
+  ];
   return {
     monitoredItems: subscriptions.reduce((sum, { monitoredItemCount }) => sum + monitoredItemCount, 0),
     nodes: namespaces.reduce((sum, namespace) => sum + nodesOf(namespace), 0),

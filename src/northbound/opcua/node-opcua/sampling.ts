@@ -14,6 +14,8 @@ import {
   type MonitoringParameters,
   type OPCUAServer,
 } from "node-opcua";
+import { orphansOf } from "./orphans.ts";
+import { userOf } from "./session-bounds.ts";
 
 /** The smallest queue of events. */
 const LEAST_EVENTS = 10;
@@ -109,11 +111,16 @@ function shortenQueues(
   }
 }
 
-/** How much the queues of the subscription's session may hold now. */
+/** How much the queues of the subscription's session, and of its user's without a session, may hold now. */
 function queuedBy(server: OPCUAServer, subscriptionId: number): number {
   const session = server.engine.findSubscription(subscriptionId)?.$session;
+  const user = userOf(session?.userIdentityToken);
+  const orphans = orphansOf(server).filter(({ owner }) => owner === user);
   let sum = 0;
-  for (const subscription of session?.publishEngine.subscriptions ?? []) {
+  for (const subscription of [
+    ...(session?.publishEngine.subscriptions ?? []),
+    ...orphans.map(({ subscription: orphan }) => orphan),
+  ]) {
     for (const handle of subscription.getMonitoredItems().serverHandles) {
       const item = subscription.getMonitoredItem(handle);
       sum += (item?.queueSize ?? 0) * valuesOf(item?.filter);

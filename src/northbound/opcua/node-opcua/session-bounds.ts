@@ -16,6 +16,7 @@ import type { OpcUaOptions } from "../options.ts";
 import { ANONYMOUS } from "../security.ts";
 import { createClientRefusals } from "./client-refusals.ts";
 import { wrap } from "./lower.ts";
+import { expireOrphans, orphansOf, retireOrphan } from "./orphans.ts";
 import { shareAmongUsers } from "./user-shares.ts";
 
 /** Sessions by user, for the health. */
@@ -71,7 +72,7 @@ type Authorized = (error: Error | null, isAuthorized?: boolean, status?: StatusC
 /**
  * Bounds the sessions and subscriptions of an initialised server for each user (user-shares.ts). At the
  * bound, a user's own session that was idle longest is closed; never another user's. Sessions without a user
- * have a bound of their own, and 10 s.
+ * have a bound of their own, and 10 s. A subscription without a session has two minutes.
  */
 export function boundSessions(
   server: OPCUAServer,
@@ -168,6 +169,7 @@ export function boundSessions(
     // Nothing of a session outlives it.
     session.once("session_closed", cancel);
   });
+  expireOrphans(server, clock);
   widen(server, maxSessions);
 
   return {
@@ -253,35 +255,6 @@ function close({ engine }: OPCUAServer, session: Session, isRevoked = false): vo
     isRevoked,
     reason,
   ]);
-}
-
-interface Orphan {
-  readonly owner: string;
-  readonly subscription: object;
-}
-
-/** The subscriptions that outlived their session, the oldest first: node-opcua 2.182 keeps them apart. */
-function orphansOf({ engine }: OPCUAServer): readonly Orphan[] {
-  const kept: unknown = Reflect.get(engine, "_orphanPublishEngine");
-  if (kept === undefined) return [];
-  const subscriptions: unknown =
-    typeof kept === "object" && kept !== null && Reflect.get(kept, "subscriptions");
-  if (!Array.isArray(subscriptions)) throw new Error("node-opcua keeps orphaned subscriptions elsewhere now");
-  return subscriptions.map((subscription: object) => {
-    const owner: unknown = Reflect.get(subscription, "$transferSessionIdentity");
-    const name: unknown = typeof owner === "object" && owner !== null && Reflect.get(owner, "userName");
-    return { owner: typeof name === "string" ? name : ANONYMOUS, subscription };
-  });
-}
-
-/** Ends the oldest subscription of a user that has no session. False: there is none. */
-function retireOrphan(server: OPCUAServer, user: string, log: Log): boolean {
-  const oldest = orphansOf(server).find(({ owner }) => owner === user);
-  if (oldest === undefined) return false;
-  const { engine } = server;
-  Reflect.apply(Reflect.get(engine, "deleteOrphanSubscription"), engine, [oldest.subscription]);
-  log.info({ user }, "an OPC UA subscription without a session gave way to a new one of the same user");
-  return true;
 }
 
 export function userOf(token: unknown): string {
