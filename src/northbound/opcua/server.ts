@@ -1,7 +1,7 @@
 // First, so that node-opcua finds its loggers set when it is imported.
 
 import { join } from "node:path";
-import { nodesets, OPCUAServer, StatusCodes } from "node-opcua";
+import { type AddressSpace, nodesets, OPCUAServer, StatusCodes } from "node-opcua";
 import type { ClientCertificates as ApprovedClients } from "../../contracts/client-certificates.ts";
 import type { Batch, Sink } from "../../contracts/link.ts";
 import type { Peer } from "../../contracts/peers.ts";
@@ -298,7 +298,7 @@ async function openServer(
     allowManyWatchers();
     boundTriggers();
     deliverEvents(clock);
-    checkEventSubscriptions();
+    checkEventSubscriptions(addressSpaceOf(server), options);
     publishInTurns();
     showSampleRate(server);
     const auditEvents = openAudit(server, options, parts);
@@ -326,13 +326,13 @@ async function openServer(
   }
 }
 
-function openAudit(
-  { engine }: OPCUAServer,
-  options: OpcUaOptions,
-  { views, clock }: OpcUaParts,
-): AuditEvents {
+function openAudit(server: OPCUAServer, options: OpcUaOptions, { views, clock }: OpcUaParts): AuditEvents {
+  return openAuditEvents(addressSpaceOf(server), options, views.facts.sessionId, clock);
+}
+
+function addressSpaceOf({ engine }: OPCUAServer): AddressSpace {
   if (engine.addressSpace === null) throw new Error("the OPC UA server has no address space");
-  return openAuditEvents(engine.addressSpace, options, views.facts.sessionId, clock);
+  return engine.addressSpace;
 }
 
 function boundPort(server: OPCUAServer): number {

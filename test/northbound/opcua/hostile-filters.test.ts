@@ -11,6 +11,7 @@ import {
   FilterOperator,
   ModifyMonitoredItemsRequest,
   MonitoringMode,
+  Range,
   StatusCodes,
   TimestampsToReturn,
   type VariantOptions,
@@ -37,7 +38,7 @@ afterAll(async () => {
 
 const element = (index: number) => new ElementOperand({ index });
 
-type Filter = EventFilter | DataChangeFilter | AggregateFilter;
+type Filter = EventFilter | DataChangeFilter | AggregateFilter | Range;
 
 /** Monitors a node with the filter, as any client's stack sends it. @returns its status and id */
 async function monitor(nodeId: string, attributeId: AttributeIds, filter: Filter) {
@@ -77,8 +78,8 @@ describe("a filter of events", () => {
     const steps = Array.from({ length: 40 }, (_, at) =>
       step(FilterOperator.Or, element(at + 1), element(at + 1)),
     );
-    const bomb = where(...steps, step(FilterOperator.IsNull, message));
-    expect((await watchEvents(bomb)).statusCode).toBe(StatusCodes.BadFilterElementInvalid);
+    const bomb = where(...steps, step(FilterOperator.Equals, message, message));
+    expect((await watchEvents(bomb)).statusCode).toBe(StatusCodes.BadEventFilterInvalid);
     await listRobot();
     expect((await plc.read("Robots.AMR01.RobotId")).statusCode).toBe(StatusCodes.Good);
   });
@@ -97,7 +98,9 @@ describe("a filter of events", () => {
         itemsToModify: [
           {
             monitoredItemId: sane.monitoredItemId,
-            requestedParameters: itemParameters(where(...steps, step(FilterOperator.IsNull, message))),
+            requestedParameters: itemParameters(
+              where(...steps, step(FilterOperator.Equals, message, message)),
+            ),
           },
         ],
       }),
@@ -131,6 +134,12 @@ describe("an aggregate", () => {
     const { statusCode } = await monitor("ns=2;s=Robots.AMR01.AgeSeconds", AttributeIds.Value, average);
     expect(statusCode).toBe(StatusCodes.BadFilterNotAllowed);
   });
+});
+
+it("a structure that is no filter is refused: each value would pass", async () => {
+  const none = new Range({ low: 0, high: 1 });
+  const { statusCode } = await monitor("ns=2;s=Robots.AMR01.AgeSeconds", AttributeIds.Value, none);
+  expect(statusCode).toBe(StatusCodes.BadFilterNotAllowed);
 });
 
 describe("a deadband", () => {

@@ -48,6 +48,10 @@ const supported: ReadonlySet<FilterOperator> = new Set([
 
 /** The limit of select clauses, and of operands in the where clause: node-opcua checks it too late. */
 const MOST_PARTS = 1_000;
+/** Of the where clause. Clients of the market send fewer than 20. */
+const MOST_ELEMENTS = 64;
+const LONGEST_LITERAL_BYTES = 4_096;
+const LONGEST_FILTER_BYTES = 65_536;
 
 /** What a server says of a filter of events (OPC UA part 4, 7.22.3). */
 export interface FilterVerdict {
@@ -83,10 +87,36 @@ export function checkEventFilter(space: AddressSpace, filter: unknown): FilterVe
   };
 }
 
-function isTooLong({ selectClauses, whereClause }: EventFilter): boolean {
-  const operands = (whereClause?.elements ?? []).map((element) => element?.filterOperands?.length ?? 0);
-  const count = operands.reduce((sum, length) => sum + length, 0);
-  return (selectClauses ?? []).length > MOST_PARTS || count > MOST_PARTS;
+function isTooLong(filter: EventFilter): boolean {
+  const { selectClauses, whereClause } = filter;
+  if ((whereClause?.elements ?? []).length > MOST_ELEMENTS) return true;
+  const parts = Math.max((selectClauses ?? []).length, operandsOf(whereClause));
+  return parts > MOST_PARTS || filter.binaryStoreSize() > LONGEST_FILTER_BYTES;
+}
+
+/**
+ * How many operands a where clause has, or an event evaluates: an element is evaluated again for each
+ * reference to it. A filter of 40 elements that each refer to the next one twice would hold up the gateway
+ * for ever, because an event is evaluated where it is raised.
+ */
+export function operandsOf(where: ContentFilter | null): number {
+  const elements = (where?.elements ?? []).map((element) => element?.filterOperands ?? []);
+  const known = new Map<number, number>();
+  function evaluated(index: number): number {
+    return cached(known, index, () => {
+      const operands = elements[index] ?? [];
+      // For a circle, which is refused later.
+      known.set(index, 0);
+      return operands.reduce(
+        (sum, operand) => sum + (operand instanceof ElementOperand ? evaluated(operand.index) : 0),
+        operands.length,
+      );
+    });
+  }
+  return Math.max(
+    evaluated(0),
+    elements.reduce((sum, { length }) => sum + length, 0),
+  );
 }
 
 function whereStatus(space: AddressSpace, where: ContentFilter | null): StatusCode {
@@ -130,7 +160,8 @@ const incomparable: ReadonlySet<DataType> = new Set([
 /** A number that node-opcua 2.182 does not compare becomes a Double: a Python client sends Int64. */
 function literalStatus(operand: LiteralOperand): StatusCode {
   const { dataType, arrayType, value } = operand.value;
-  if (arrayType !== VariantArrayType.Scalar || incomparable.has(dataType))
+  const isLong = operand.binaryStoreSize() > LONGEST_LITERAL_BYTES;
+  if (isLong || arrayType !== VariantArrayType.Scalar || incomparable.has(dataType))
     return StatusCodes.BadFilterLiteralInvalid;
   const number = numberOf(dataType, value);
   if (number !== null) operand.value = new Variant({ dataType: DataType.Double, value: number });

@@ -16,8 +16,8 @@ export interface Capacity {
 
 /** Shares a resource among users. */
 export interface UserShares {
-  /** Whether `user` may have one more, while these are taken (by user). */
-  hasRoom(user: string, taken: ReadonlyMap<string, number>): boolean;
+  /** Whether `user` may have one more, or so many more, while these are taken (by user). */
+  hasRoom(user: string, taken: ReadonlyMap<string, number>, more?: number): boolean;
 }
 
 /**
@@ -33,16 +33,16 @@ export function shareAmongUsers(
     ownShares([...users, ...anonymous(options.insecureLoopback)], capacity),
   );
   return {
-    hasRoom(user, taken) {
+    hasRoom(user, taken, more = 1) {
       const own = shares.now();
-      const mine = taken.get(user) ?? 0;
-      if (mine < (own.get(user) ?? 0)) return true;
-      if (mine >= perUser) return false;
-      let used = 0;
+      const mine = (taken.get(user) ?? 0) + more;
+      if (mine <= (own.get(user) ?? 0)) return true;
+      if (mine > perUser) return false;
+      let used = more;
       for (const count of taken.values()) used += count;
       for (const [name, count] of own)
         used += name === user ? 0 : Math.max(0, count - (taken.get(name) ?? 0));
-      return used < total;
+      return used <= total;
     },
   };
 }

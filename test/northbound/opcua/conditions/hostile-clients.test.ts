@@ -88,6 +88,7 @@ async function monitor(
     ...{ status: statusCode.name, id: monitoredItemId, queue: revisedQueueSize },
   }));
 }
+const tooMany = "BadTooManyMonitoredItems";
 const statuses = (items: ReadonlyArray<{ readonly status: string }>) => items.map(({ status }) => status);
 
 async function modify(caller: Caller, subscriptionId: number, monitoredItemId: number, filter: EventFilter) {
@@ -153,6 +154,25 @@ describe("a filter", () => {
     });
   });
 
+  it.each([
+    ["elements", 65, 1],
+    ["bytes", 18, 4_000],
+  ])("of too many %s is refused", async (_what, elements, length) => {
+    const text = literal({ dataType: DataType.String, value: "x".repeat(length) });
+    const steps = Array.from({ length: elements }, () => step(FilterOperator.Equals, message, text));
+    const subscriptionId = await openSubscription(ann);
+    const filters = [where(...steps), where(...steps.slice(0, -2))];
+    const expected = ["BadEventFilterInvalid", "Good"];
+    expect(statuses(await monitor(ann, subscriptionId, filters))).toEqual(expected);
+  });
+
+  it("with a literal of more than 4 KiB is refused", async () => {
+    const text = literal({ dataType: DataType.String, value: "x".repeat(4_096) });
+    const subscriptionId = await openSubscription(ann);
+    const filter = where(step(FilterOperator.Equals, message, text));
+    expect(statuses(await monitor(ann, subscriptionId, [filter]))).toEqual(["BadFilterLiteralInvalid"]);
+  });
+
   it.each<[string, VariantOptions]>([
     ["a structure", { dataType: DataType.ExtensionObject, value: new Range({ low: 0, high: 1 }) }],
     ["a status", { dataType: DataType.StatusCode, value: 0 }],
@@ -180,26 +200,52 @@ describe("a filter", () => {
 });
 
 describe("many items of events", () => {
-  it("of a session have a common bound, at one object; another session has its own", async () => {
+  it("of a user have a common bound, at one object; another user has its own", async () => {
     const subscriptionId = await openSubscription(ann);
-    const large = Array.from({ length: 11 }, () => select(940));
+    const large = Array.from({ length: 11 }, () => select(900));
     const items = await monitor(ann, subscriptionId, large);
-    expect(statuses(items)).toEqual([...Array(10).fill("Good"), "BadTooManyMonitoredItems"]);
-    expect(statuses(await monitor(ann, subscriptionId, [select(940)], { nodeId: GATEWAY }))).toEqual([
+    expect(statuses(items)).toEqual([...Array(10).fill("Good"), tooMany]);
+    expect(statuses(await monitor(ann, subscriptionId, [select(900)], { nodeId: GATEWAY }))).toEqual([
       "Good",
     ]);
     const small = await monitor(ann, subscriptionId, [select(1)], { nodeId: GATEWAY });
     expect(await modify(ann, subscriptionId, small[0]?.id ?? 0, select(900))).toBe("Good");
     const tv = await harness.client("tv");
-    expect(statuses(await monitor(tv, await openSubscription(tv), [select(940)]))).toEqual(["Good"]);
+    expect(statuses(await monitor(tv, await openSubscription(tv), [select(900)]))).toEqual(["Good"]);
     const monitoredItemIds = [items[0]?.id ?? 0];
     await send(ann, new DeleteMonitoredItemsRequest({ subscriptionId, monitoredItemIds }));
-    expect(statuses(await monitor(ann, subscriptionId, [select(940)]))).toEqual(["Good"]);
+    expect(statuses(await monitor(ann, subscriptionId, [select(900)]))).toEqual(["Good"]);
     const [little] = await monitor(ann, subscriptionId, [select(1)]);
-    expect(await modify(ann, subscriptionId, little?.id ?? 0, select(900))).toBe("BadTooManyMonitoredItems");
-    const text = literal({ dataType: DataType.String, value: "x".repeat(1_000_000) });
-    const long = where(step(FilterOperator.Equals, message, text));
-    expect(statuses(await monitor(ann, subscriptionId, [long]))).toEqual(["BadTooManyMonitoredItems"]);
+    expect(await modify(ann, subscriptionId, little?.id ?? 0, select(900))).toBe(tooMany);
+    expect(await modify(ann, subscriptionId, little?.id ?? 0, select(2))).toBe("Good");
+  });
+
+  it("count for their user in each session, and when their session has ended", async () => {
+    const large = Array.from({ length: 10 }, () => select(900));
+    const good = Array(10).fill("Good");
+    expect(statuses(await monitor(ann, await openSubscription(ann), large))).toEqual(good);
+    const again = await harness.client("ann");
+    const subscriptionId = await openSubscription(again);
+    expect(statuses(await monitor(again, subscriptionId, [select(900)]))).toEqual([tooMany]);
+    // Two minutes are four seconds.
+    hurry = 30;
+    await ann.session.close(false);
+    expect(statuses(await monitor(again, subscriptionId, [select(900)]))).toEqual([tooMany]);
+    const status = async () => statuses(await monitor(again, subscriptionId, [select(900)]));
+    await expect.poll(status, { timeout: 8_000, interval: 100 }).toEqual(["Good"]);
+  });
+
+  it("have a common bound for the size of their filters", async () => {
+    const text = literal({ dataType: DataType.String, value: "x".repeat(4_000) });
+    const long = where(...Array.from({ length: 15 }, () => step(FilterOperator.Equals, message, text)));
+    const subscriptionId = await openSubscription(ann);
+    const items: string[] = [];
+    const objects = [SERVER, GATEWAY, ...robots.map((name) => `ns=2;s=Robots.${name}`)].slice(0, 11);
+    for (const nodeId of objects)
+      items.push(...statuses(await monitor(ann, subscriptionId, Array(61).fill(long), { nodeId })));
+    // Each is 60 kB: 10 + 1 + 30 fields, and 119 for its size.
+    expect(items.filter((status) => status === "Good")).toHaveLength(625);
+    expect(new Set(items)).toEqual(new Set(["Good", tooMany]));
   });
 
   it("have queues that are the shorter, the more each event has", async () => {
