@@ -109,6 +109,12 @@ describe("a filter of events", () => {
     expect((await plc.read("Robots.AMR01.RobotId")).statusCode).toBe(StatusCodes.Good);
   });
 
+  it("that is too long to decode is refused, and not cut: it would let each event through", async () => {
+    const never = step(FilterOperator.Equals, message, literal({ dataType: "String", value: "never" }));
+    const long = where(...Array.from({ length: 20_001 }, () => never));
+    await expect(watchEvents(long)).rejects.toThrow("BadEncodingLimitsExceeded");
+  });
+
   it.each([
     ["no text", { dataType: "LocalizedText", value: null }],
     ["no time", { dataType: "DateTime", value: null }],

@@ -8,6 +8,7 @@ import {
   DataType,
   ReadRequest,
   ServiceFault,
+  type StatusCode,
   StatusCodes,
   Variant,
   WriteRequest,
@@ -59,10 +60,34 @@ function writeOf(variant: Buffer): Buffer {
   return Buffer.concat([whole.subarray(0, at), variant, whole.subarray(at + bytes.length)]);
 }
 
-const undecodable: ReadonlyArray<readonly [string, Buffer]> = [
-  ["that is cut short", encoded(read()).subarray(0, -3)],
-  ["with a Variant of type 31", writeOf(Buffer.from([31, 0, 0, 0, 0]))],
-  ["with Variants nested 1,000 deep", writeOf(Buffer.from([...Buffer.alloc(1_000, DataType.Variant), 1, 1]))],
+/** A structure of OPC UA itself, in a Variant. @param encoding the NodeId of its binary encoding */
+function structure(encoding: number, body: Buffer, length = body.length): Buffer {
+  const head = Buffer.from([DataType.ExtensionObject, 1, 0, encoding & 0xff, encoding >> 8, 1, 0, 0, 0, 0]);
+  head.writeUInt32LE(length, 6);
+  return Buffer.concat([head, body]);
+}
+const RANGE = 886;
+const EVENT_FILTER = 727;
+/** An EventFilter that selects nothing, and whose where clause has so many elements. */
+function filterOf(elements: number): Buffer {
+  const body = Buffer.alloc(8);
+  body.writeUInt32LE(elements, 4);
+  return structure(EVENT_FILTER, body);
+}
+
+const { BadDecodingError, BadEncodingLimitsExceeded } = StatusCodes;
+const undecodable: ReadonlyArray<readonly [string, Buffer, StatusCode]> = [
+  ["that is cut short", encoded(read()).subarray(0, -3), BadDecodingError],
+  ["with a Variant of type 31", writeOf(Buffer.from([31, 0, 0, 0, 0])), BadDecodingError],
+  [
+    "with Variants nested 1,000 deep",
+    writeOf(Buffer.from([...Buffer.alloc(1_000, DataType.Variant), 1, 1])),
+    BadDecodingError,
+  ],
+  ["with a structure that is too short", writeOf(structure(RANGE, Buffer.alloc(8))), BadDecodingError],
+  ["with a structure that is too long", writeOf(structure(RANGE, Buffer.alloc(20))), BadDecodingError],
+  ["with the start of a filter", writeOf(filterOf(3)), BadDecodingError],
+  ["with a filter of 30,000 elements", writeOf(filterOf(30_000)), BadEncodingLimitsExceeded],
 ];
 
 describe("a request that cannot be decoded", () => {
@@ -78,16 +103,23 @@ describe("a request that cannot be decoded", () => {
   });
   const countOf = () => Number(running.server.health().figures?.requestsUndecodable);
 
-  it.each(undecodable)("%s is answered with a ServiceFault of its handle", async (_what, body) => {
+  it.each(undecodable)("%s is answered with a ServiceFault of its handle", async (_what, body, status) => {
     const before = countOf();
     const answer = await raw.ask(body);
     expect(answer?.type).toBe(SERVICE_FAULT);
     const { responseHeader } = answer?.read(new ServiceFault()) ?? new ServiceFault();
-    expect(responseHeader.serviceResult).toBe(StatusCodes.BadDecodingError);
+    expect(responseHeader.serviceResult).toBe(status);
     expect(responseHeader.requestHandle).toBe(HANDLE);
     expect(countOf()).toBe(before + 1);
     // The channel goes on.
     expect((await raw.call(read()))?.status).toBe(StatusCodes.BadSessionIdInvalid.value);
+  });
+
+  it("is told from one with a whole structure", async () => {
+    const before = countOf();
+    const answer = await raw.ask(writeOf(structure(RANGE, Buffer.alloc(16))));
+    expect(answer?.status).toBe(StatusCodes.BadSessionIdInvalid.value);
+    expect(countOf()).toBe(before);
   });
 
   it("in its header is answered with handle 0", async () => {

@@ -1,5 +1,6 @@
 import {
   BinaryStream,
+  ExtensionObject,
   MessageBuilder,
   type OPCUAServer,
   RequestHeader,
@@ -9,7 +10,7 @@ import {
 } from "node-opcua";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
-import { lower } from "./lower.ts";
+import { lower, wrap } from "./lower.ts";
 
 /** Counts the requests that could not be decoded, and were answered so. */
 export interface UndecodableRequests {
@@ -52,7 +53,10 @@ const MOST_ITEMS = 40_000;
 
 /** The decoded part of such requests, with the reason why decoding failed. */
 const undecodable = new WeakMap<object, StatusCode>();
-let hasLongList = false;
+/** Why the message in this turn cannot be decoded; null: nothing is wrong with it so far. */
+let failure: StatusCode | null = null;
+/** Whether the next object to construct is the message itself, which has no length before it. */
+let isWhole = false;
 /** How many items the message in this turn may still have; infinite outside of decoding. */
 let itemsLeft = Number.POSITIVE_INFINITY;
 let isPatched = false;
@@ -103,18 +107,16 @@ function passOnUndecodable(): void {
   const emit = lower<{ emit: Emit }>(MessageBuilder.prototype, "emit").emit;
   isPatched = true;
   refuseLongLists();
+  noticeHalfObjects();
   const patched: Emit = function (event, ...values) {
     const [request] = values;
-    if (event !== "invalid_message" || !isRequest(request) || this.messageHeader.msgType !== "MSG") {
+    const isUndecodable = event === "invalid_message" || (event === "message" && failure !== null);
+    if (!isUndecodable || !isRequest(request) || this.messageHeader.msgType !== "MSG") {
       return emit.call(this, event, ...values);
     }
     // node-opcua writes it out for its log, which forwards no text.
     request.toString = () => "";
-    undecodable.set(
-      request,
-      hasLongList ? StatusCodes.BadEncodingLimitsExceeded : StatusCodes.BadDecodingError,
-    );
-    hasLongList = false;
+    undecodable.set(request, failure ?? StatusCodes.BadDecodingError);
     const { securityHeader, sequenceHeader, channelId } = this;
     return emit.call(this, "message", request, "MSG", securityHeader, sequenceHeader.requestId, channelId);
   };
@@ -130,8 +132,9 @@ function refuseLongLists(): void {
   const { checkArrayLength } = stream;
   stream.checkArrayLength = function (length) {
     itemsLeft -= length;
-    hasLongList = length > LONGEST_LIST || itemsLeft < 0;
-    checkArrayLength.call(this, hasLongList ? Number.POSITIVE_INFINITY : length);
+    const isTooLong = length > LONGEST_LIST || itemsLeft < 0;
+    if (isTooLong) failure ??= StatusCodes.BadEncodingLimitsExceeded;
+    checkArrayLength.call(this, isTooLong ? Number.POSITIVE_INFINITY : length);
   };
   const builder = lower<{ _decodeMessageBody(body: Buffer): boolean }>(
     MessageBuilder.prototype,
@@ -139,13 +142,49 @@ function refuseLongLists(): void {
   );
   const { _decodeMessageBody: decode } = builder;
   builder._decodeMessageBody = function (body) {
-    itemsLeft = MOST_ITEMS;
+    [itemsLeft, failure, isWhole] = [MOST_ITEMS, null, true];
     try {
       return decode.call(this, body);
     } finally {
-      itemsLeft = Number.POSITIVE_INFINITY;
+      [itemsLeft, failure] = [Number.POSITIVE_INFINITY, null];
     }
   };
+}
+
+/** The parts of an object in a message that decoding it needs. */
+interface Decodable {
+  decode(stream: BinaryStream, options?: unknown): void;
+}
+type Construct = (type: unknown) => Decodable;
+
+/**
+ * node-opcua 2.182 goes on with what it has of an ExtensionObject that it cannot decode: a filter whose where
+ * clause is missing lets each event through.
+ */
+function noticeHalfObjects(): void {
+  wrap<Construct>(ExtensionObject.schema.getDataTypeFactory(), "constructObject", (construct) => (type) => {
+    const object = construct(type);
+    if (isWhole) isWhole = false;
+    else if (itemsLeft < Number.POSITIVE_INFINITY) noticeHalf(object);
+    return object;
+  });
+}
+
+/** Its length stands before it. */
+function noticeHalf(object: Decodable): void {
+  const decode = object.decode.bind(object);
+  const checked: Decodable["decode"] = (stream, options) => {
+    Reflect.deleteProperty(object, "decode");
+    const end = stream.length + stream.buffer.readUInt32LE(stream.length - 4);
+    try {
+      decode(stream, options);
+    } catch (error) {
+      failure ??= StatusCodes.BadDecodingError;
+      throw error;
+    }
+    if (stream.length !== end) failure ??= StatusCodes.BadDecodingError;
+  };
+  Object.defineProperty(object, "decode", { value: checked, configurable: true });
 }
 
 function isRequest(message: unknown): message is UndecodableRequest {
