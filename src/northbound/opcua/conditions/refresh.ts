@@ -22,7 +22,6 @@ import { type ConditionEvents, MOST_RAISED_A_TURN } from "./condition-events.ts"
 type Item = EventItem & {
   readonly node: UAObject | null;
   readonly monitoringMode: MonitoringMode;
-  readonly itemToMonitor: { readonly attributeId: AttributeIds };
 };
 
 /** How long a refresh waits for a client that fetches nothing. */
@@ -53,11 +52,12 @@ export function answerRefresh(
       for (const item of items) {
         await pause();
         await wait(item);
-        // Its alarm may have ended meanwhile, or the item.
+        // The client may have deleted the item meanwhile, and the alarm may have ended.
+        if (!isMonitored(item)) continue;
         const found = events.eventOf(key);
         if (found === null) break;
         const isAbove = item.node !== null && notifiersOf(found.source).includes(item.node);
-        if (isMonitored(item) && isAbove) deliverTo(item, found.event);
+        if (isAbove) deliverTo(item, found.event);
       }
     }
     for (const item of items) {
@@ -106,7 +106,7 @@ function itemsOf(subscription: Subscription): readonly Item[] {
 
 /** Whether it monitors events now. */
 function isMonitored({ itemToMonitor, monitoringMode, node }: Item): boolean {
-  const isOfEvents = itemToMonitor.attributeId === AttributeIds.EventNotifier;
+  const isOfEvents = itemToMonitor?.attributeId === AttributeIds.EventNotifier;
   return isOfEvents && node !== null && monitoringMode !== MonitoringMode.Disabled;
 }
 

@@ -24,7 +24,8 @@ export interface EventItem {
   readonly queueSize: number;
   readonly discardOldest: boolean;
   readonly queue: EventFieldList[];
-  readonly itemToMonitor: { readonly attributeId: AttributeIds };
+  /** Null: the item is deleted. */
+  readonly itemToMonitor: { readonly attributeId: AttributeIds } | null;
 }
 type Fields = EventFieldList["eventFields"];
 interface Delivery {
@@ -65,7 +66,7 @@ export function deliverEvents(clock: Pick<Clock, "nowMs">): void {
   const startAsBefore = lower<Delivery>(item, "_start_sampling")._start_sampling;
   lower<Delivery>(item, "__start_sampling");
   item._start_sampling = function (recordsFirst) {
-    const isOfEvents = this.itemToMonitor.attributeId === AttributeIds.EventNotifier;
+    const isOfEvents = this.itemToMonitor?.attributeId === AttributeIds.EventNotifier;
     if (isOfEvents && this.node !== null) this.__start_sampling(recordsFirst);
     else startAsBefore.call(this, recordsFirst);
   };

@@ -178,17 +178,22 @@ export async function listen(
     queueSize = 1_000,
     discardOldest = true,
     whereClause,
+    shared,
   }: {
     nodeId?: string;
     queueSize?: number;
     discardOldest?: boolean;
     whereClause?: EventFilter["whereClause"];
+    /** Another listener, whose subscription gets one more item. */
+    shared?: Listener;
   } = {},
 ): Promise<Listener> {
-  const subscription = await session.createSubscription2({
-    ...{ requestedPublishingInterval: 20, requestedLifetimeCount: 1_000, requestedMaxKeepAliveCount: 10 },
-    publishingEnabled: true,
-  });
+  const subscription =
+    shared?.subscription ??
+    (await session.createSubscription2({
+      ...{ requestedPublishingInterval: 20, requestedLifetimeCount: 1_000, requestedMaxKeepAliveCount: 10 },
+      publishingEnabled: true,
+    }));
   // As alarm lists do. Robots that are new come as changes of the model, at any time.
   const filter = constructEventFilter(fields, ofType(resolveNodeId("ConditionType")));
   filter.selectClauses?.push(conditionId);

@@ -94,6 +94,23 @@ it("is BadRefreshInProgress while one of the same subscription is not complete",
   expect(await short.refresh()).toHaveLength(robots.length);
 });
 
+it("goes on when the client deletes an item that it waits for", async () => {
+  const short = await listen(ann, { queueSize: 1 });
+  const long = await listen(ann, { shared: short });
+  const { subscriptionId } = short.subscription;
+  await short.subscription.setPublishingMode(false);
+  expect((await callRefresh(ann, subscriptionId)).name).toBe("Good");
+  await short.item.terminate();
+  await short.subscription.setPublishingMode(true);
+  const [start, end] = ["RefreshStartEventType", "RefreshEndEventType"].map((name) =>
+    resolveNodeId(name).toString(),
+  );
+  await long.until(({ EventType }) => EventType === end);
+  const [first, ...rest] = long.events;
+  expect(first?.EventType).toBe(start);
+  expect(conditionIds(rest.slice(0, -1))).toEqual(expected);
+});
+
 it("of one item gives them to that item alone", async () => {
   const first = await listen(ann);
   const methodId = resolveNodeId(MethodIds.ConditionType_ConditionRefresh2);
