@@ -180,14 +180,13 @@ function typeStatus(space: AddressSpace, operand: ExtensionObject | null | undef
   if (operand === undefined) return Good;
   const type = literalNodeId(operand);
   if (type === null) return StatusCodes.BadFilterOperandInvalid;
-  const node = space.findNode(type);
-  if (node === null) return StatusCodes.BadNodeIdUnknown;
-  return node.nodeClass === NodeClass.ObjectType ? Good : StatusCodes.BadFilterOperandInvalid;
+  if (space.findNode(type) === null) return StatusCodes.BadNodeIdUnknown;
+  return eventFieldsOf(space).isEventType(type) ? Good : StatusCodes.BadFilterOperandInvalid;
 }
 
 /** node-opcua finds NodeIds in a list, and nothing else. */
 function listStatus([first, ...others]: ReadonlyArray<ExtensionObject | null>): StatusCode {
-  if (first === undefined) return Good;
+  if (first === undefined || others.length === 0) return StatusCodes.BadFilterOperandCountMismatch;
   const isServed =
     first instanceof SimpleAttributeOperand && others.every((each) => literalNodeId(each) !== null);
   return isServed ? Good : StatusCodes.BadFilterOperatorUnsupported;
