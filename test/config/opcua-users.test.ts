@@ -42,6 +42,20 @@ describe("opcua.reverseConnect", () => {
     ]);
   });
 
+  it.each([
+    ["127.0.0.1", "opc.tcp://localhost:4840"],
+    ["0.0.0.0", "opc.tcp://[::1]:4840"],
+    ["0.0.0.0", "opc.tcp://gateway1:4840"],
+    ["192.0.2.7", "opc.tcp://192.0.2.7:4840"],
+  ])("is not the address of the gateway itself, which listens on %s: %s", async (host, address) => {
+    const own = `, hostname: gateway1, listen: { host: "${host}" }`;
+    expect(await folder.problems(withAddresses(`"${address}"`, own))).toEqual([
+      expect.stringContaining("opcua.reverseConnect[0]: is the gateway's own address"),
+    ]);
+    const another = address.replace(":4840", ":4841");
+    expect(await folder.problems(withAddresses(`"${another}"`, own))).toEqual([]);
+  });
+
   it("does not lead from a server without users to another machine", async () => {
     const open = ", insecureLoopback: {}";
     expect(await folder.problems(withAddresses(`"opc.tcp://localhost:4841"`, open))).toEqual([]);

@@ -1,4 +1,4 @@
-import { isLoopback } from "../../platform/url-host.ts";
+import { bareHost, isLoopback } from "../../platform/url-host.ts";
 import { type Finding, together, unwise, wrong } from "../finding.ts";
 import { type OpcUaSection, thumbprintIn } from "./opcua.ts";
 
@@ -26,6 +26,7 @@ export function opcUaFindings(opcua: OpcUaSection): readonly Finding[] {
       ),
     );
   }
+  findings.push(...ownReverseFindings(opcua));
   if (open) findings.push(...openReverseFindings(opcua));
   if (Object.hasOwn(opcua.users, "anonymous")) {
     findings.push(
@@ -57,6 +58,25 @@ export function opcUaFindings(opcua: OpcUaSection): readonly Finding[] {
   }
   return findings;
 }
+
+/** The gateway is no client of its own: no session would ever come of it. */
+function ownReverseFindings({ reverseConnect, listen, hostname }: OpcUaSection): readonly Finding[] {
+  const isLocal = isLoopback(listen.host);
+  const hearsLoopback = isLocal || everywhere.has(listen.host);
+  return reverseConnect.flatMap((address, index) => {
+    const { hostname: host, port } = new URL(address);
+    const isOwn =
+      bareHost(host) === listen.host ||
+      (hearsLoopback && isLoopback(host)) ||
+      (!isLocal && bareHost(host) === hostname);
+    return isOwn && Number(port) === listen.port
+      ? [wrong(["opcua", "reverseConnect", index], "is the gateway's own address: write that of the client")]
+      : [];
+  });
+}
+
+/** Addresses that mean all of this machine. */
+const everywhere: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
 /** A client elsewhere would be let in without a user. */
 function openReverseFindings({ reverseConnect }: OpcUaSection): readonly Finding[] {
