@@ -5,6 +5,8 @@ import {
   HistoryReadDetails,
   HistoryReadRequest,
   type HistoryReadRequestOptions,
+  type HistoryReadResult,
+  NumericRange,
   ReadAtTimeDetails,
   ReadEventDetails,
   ReadProcessedDetails,
@@ -21,6 +23,7 @@ const CHARGE = "ns=2;s=Robots.AMR01.Battery.ChargePercent";
 const STEP_MS = 30_000;
 /** Two steps without a value; the present one is the last. */
 const charges = [80, 79, null, null, 77, 76, 75];
+const long = Array.from({ length: 1_201 }, (_, step) => step % 100);
 /** Nothing was known of the robot's place in the second step. */
 const places: Readonly<Record<HourName, readonly (number | null)[]>> = {
   missionState: [0, 2, 2, 5, 5],
@@ -50,13 +53,14 @@ const batteries: BatteryTrends = {
     sinceMs: NOON_MS,
     stepMs: STEP_MS,
     firstAtMs: NOON_MS,
-    values: robotId === "r1" ? charges : charges.map(() => null),
+    values: robotId === "r1" ? charges : robotId === "r3" ? long : charges.map(() => null),
   }),
   open,
 };
 const robots = [
   { robotId: "r1", alias: "AMR01", number: null, family: "cart", conveyorIndexes: [] },
   { robotId: "r2", alias: null, number: null, family: "cart", conveyorIndexes: [] },
+  { robotId: "r3", alias: null, number: null, family: "cart", conveyorIndexes: [] },
 ] as const;
 const at = (step: number) => new Date(NOON_MS + step * STEP_MS);
 let running: RunningServer;
@@ -75,11 +79,12 @@ afterAll(async () => {
 
 const day = { startTime: at(-1_000), endTime: at(1_000) };
 
+type NodeOptions = NonNullable<HistoryReadRequestOptions["nodesToRead"]>[number];
 type RawOptions = ConstructorParameters<typeof ReadRawModifiedDetails>[0];
 
 async function ask(
   details: RawOptions | HistoryReadDetails,
-  node: { nodeId?: string; continuationPoint?: Buffer } = {},
+  node: NodeOptions = {},
   changed: HistoryReadRequestOptions = {},
 ) {
   const { results } = await caller.session.historyRead(
@@ -222,10 +227,10 @@ it("a continuation point gives the rest, and can be released", async () => {
   expect(rest.point?.length ?? 0).toBe(0);
   const released = await ask(details, { continuationPoint: point }, { releaseContinuationPoints: true });
   expect(released).toMatchObject({ status: "Good", values: [] });
-  for (const continuationPoint of [Buffer.from("of another server"), Buffer.alloc(8, 0xff)])
-    expect(await ask(details, { continuationPoint })).toMatchObject({
-      status: "BadContinuationPointInvalid",
-    });
+  const ofAnotherNode = { nodeId: "ns=2;s=Robots.AMR01.Mission.State", continuationPoint: point };
+  const invented = [Buffer.from("of another server"), Buffer.alloc(8), Buffer.alloc(44)];
+  for (const node of [ofAnotherNode, ...invented.map((continuationPoint) => ({ continuationPoint }))])
+    expect(await ask(details, node)).toMatchObject({ status: "BadContinuationPointInvalid", values: [] });
 });
 
 it("the timestamps are those that the client asks for", async () => {
@@ -238,37 +243,71 @@ it("the timestamps are those that the client asks for", async () => {
   expect(await stamps(TimestampsToReturn.Neither)).toEqual(["BadInvalidTimestampArgument", false, false]);
 });
 
-it.each([
-  ["less than two of start, end and number", { startTime: at(0) }, "BadInvalidArgument"],
-  ["modified values", { ...day, isReadModified: true }, "BadHistoryOperationUnsupported"],
-  ["values at times", new ReadAtTimeDetails({ reqTimes: [at(0)] }), "BadHistoryOperationUnsupported"],
-  ["events", new ReadEventDetails({ ...day, numValuesPerNode: 1 }), "BadHistoryOperationUnsupported"],
-  [
-    "aggregates",
-    new ReadProcessedDetails({
-      ...day,
-      processingInterval: 1_000,
-      aggregateType: ["i=2342"],
-      aggregateConfiguration: { useServerCapabilitiesDefaults: true },
-    }),
-    "BadHistoryOperationUnsupported",
-  ],
-])("%s are refused", async (_, details, status) => {
-  expect(await ask(details)).toMatchObject({ status, values: [] });
+const unsupported = "BadHistoryOperationUnsupported";
+
+it.each<[string, HistoryReadDetails]>([
+  ["modified values", new ReadRawModifiedDetails({ ...day, isReadModified: true })],
+  ["values at times", new ReadAtTimeDetails({ reqTimes: [at(0)] })],
+  ["events", new ReadEventDetails({ ...day, numValuesPerNode: 1 })],
+  ["aggregates", new ReadProcessedDetails({ ...day, processingInterval: 1_000, aggregateType: ["i=2342"] })],
+])("%s are refused, for each node by itself", async (_, details) => {
+  const nodeIds = [
+    CHARGE,
+    "i=2253",
+    "i=2258",
+    "ns=2;s=Robots.AMR01.Battery.State",
+    "ns=2;s=Robots.nobody.Hold",
+  ];
+  const statuses = await statusesOf(details, nodeIds);
+  expect(statuses).toEqual([unsupported, unsupported, unsupported, unsupported, "BadNodeIdUnknown"]);
 });
 
-it("other tags have no history, and are answered beside the charge", async () => {
-  const nodesToRead = [{ nodeId: CHARGE }, { nodeId: "ns=2;s=Robots.AMR01.Battery.State" }];
-  const { results } = await caller.session.historyRead(
-    new HistoryReadRequest({
-      historyReadDetails: new ReadRawModifiedDetails(day),
-      nodesToRead: [...nodesToRead, { nodeId: "ns=2;s=Robots.nobody.Battery.ChargePercent" }],
-      timestampsToReturn: TimestampsToReturn.Both,
-    }),
-  );
-  expect(results?.map(({ statusCode }) => statusCode.name)).toEqual([
-    "Good",
-    "BadHistoryOperationUnsupported",
-    "BadNodeIdUnknown",
-  ]);
+it("less than two of start, end and number are refused", async () => {
+  expect(await ask({ startTime: at(0) })).toMatchObject({ status: "BadInvalidArgument", values: [] });
 });
+
+it.each([
+  [{ namespaceIndex: 0, name: "Default Binary" }, "Good"],
+  [{ namespaceIndex: 0, name: "Default XML" }, "BadDataEncodingUnsupported"],
+  [{ namespaceIndex: 7, name: "Nope" }, "BadDataEncodingInvalid"],
+])("the data encoding %o is %s", async (dataEncoding, status) => {
+  expect((await ask(day, { dataEncoding })).status).toBe(status);
+});
+
+it("an index range of a number has no data", async () => {
+  const indexRange = new NumericRange("0:1");
+  expect(await ask(day, { indexRange })).toMatchObject({ status: "BadIndexRangeNoData", values: [] });
+});
+
+it("what has no history is answered beside the charge", async () => {
+  const nodeIds = [CHARGE, "ns=2;s=Robots.AMR01.Battery.State", "i=2253", "ns=2;s=Robots.AMR01", "i=2258"];
+  const statuses = await statusesOf(new ReadRawModifiedDetails(day), [...nodeIds, `${CHARGE}9`]);
+  expect(statuses).toEqual(["Good", ...Array(4).fill(unsupported), "BadNodeIdUnknown"]);
+});
+
+it("the nodes of a long request share the values of an answer, and continuation points give the rest", async () => {
+  const historyReadDetails = new ReadRawModifiedDetails({ startTime: at(0), endTime: at(10_000) });
+  const read = async (points: readonly Buffer[]) => {
+    const nodeId = "ns=2;s=Robots.r3.Battery.ChargePercent";
+    const nodesToRead = points.map((continuationPoint) => ({ nodeId, continuationPoint }));
+    const timestampsToReturn = TimestampsToReturn.Source;
+    const request = new HistoryReadRequest({ historyReadDetails, nodesToRead, timestampsToReturn });
+    return (await caller.session.historyRead(request)).results ?? [];
+  };
+  const countOf = ({ historyData }: HistoryReadResult) =>
+    historyData instanceof HistoryData ? historyData.dataValues?.length : undefined;
+  const first = await read(Array(100).fill(Buffer.alloc(0)));
+  expect(first.map(countOf)).toEqual(Array(100).fill(200));
+  const [one] = first;
+  const rest = await read([one?.continuationPoint ?? Buffer.alloc(0)]);
+  expect(rest.map(countOf)).toEqual([1_000]);
+  expect(rest[0]?.continuationPoint?.length ?? 0).toBe(0);
+});
+
+async function statusesOf(historyReadDetails: HistoryReadDetails, nodeIds: readonly string[]) {
+  const nodesToRead = nodeIds.map((nodeId) => ({ nodeId }));
+  const timestampsToReturn = TimestampsToReturn.Both;
+  const request = new HistoryReadRequest({ historyReadDetails, nodesToRead, timestampsToReturn });
+  const { results } = await caller.session.historyRead(request);
+  return results?.map(({ statusCode }) => statusCode.name);
+}

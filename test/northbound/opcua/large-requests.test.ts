@@ -155,12 +155,12 @@ describe("a request for 10,000", () => {
         new HistoryReadRequest({
           ...header(),
           historyReadDetails: new ReadRawModifiedDetails({ startTime: new Date(1), endTime: new Date() }),
-          nodesToRead: items((index) => ({ nodeId: tag(index) }), ROBOTS),
+          nodesToRead: items((index) => ({ nodeId: tag(index) }), MOST_HISTORIES),
           timestampsToReturn: TimestampsToReturn.Both,
         }),
       (answer) => statuses(answer.read(new HistoryReadResponse()).results),
       "Good",
-      ROBOTS,
+      MOST_HISTORIES,
     ],
     [
       "Write",

@@ -7,7 +7,20 @@ import {
 } from "../../../src/northbound/opcua/node-opcua/history-reads.ts";
 
 const samples: readonly Sample[] = [10, 20, 30, 40].map((atMs) => ({ atMs, value: atMs * 2 }));
-const usual: RawRequest = { startMs: null, endMs: null, most: 0, hasBounds: false, fromMs: null };
+const usual: RawRequest = { startMs: null, endMs: null, most: 0, hasBounds: false, from: null, share: 1_440 };
+
+/** The times of all parts, none of which has more than `limit` values. */
+function pages(changed: Partial<RawRequest>, limit: number): number[] {
+  const found: number[] = [];
+  let from: RawRequest["from"] = null;
+  do {
+    const answer = readRaw(samples, { ...usual, ...changed, from });
+    expect(answer?.values.length).toBeLessThanOrEqual(limit);
+    found.push(...(answer?.values.map(({ atMs }) => atMs) ?? []));
+    from = answer?.next ?? null;
+  } while (from !== null);
+  return found;
+}
 
 /** The times of the answer; `!` marks a bound that is missing. */
 function read(changed: Partial<RawRequest>) {
@@ -58,15 +71,15 @@ describe("raw values (OPC UA part 11, 6.5.3.2)", () => {
     ["with bounds", { startMs: 15, endMs: 35, hasBounds: true }, [10, 20, 30, 40]],
   ])("come in parts, each once, %s", (_, range, expected) => {
     for (const most of [1, 2, 3]) {
-      const found: number[] = [];
-      let fromMs: number | null = null;
-      do {
-        const answer = readRaw(samples, { ...usual, ...range, most, fromMs });
-        expect(answer?.values.length).toBeLessThanOrEqual(most);
-        found.push(...(answer?.values.map(({ atMs }) => atMs) ?? []));
-        fromMs = answer?.nextMs ?? null;
-      } while (fromMs !== null);
-      expect(found).toEqual(expected);
+      expect(pages({ ...range, most }, most)).toEqual(expected);
+      expect(pages({ ...range, share: most }, most)).toEqual(expected);
+    }
+  });
+
+  it("of a range without an end come in parts, and no more than the client wants", () => {
+    for (const share of [1, 2, 3]) {
+      expect(pages({ startMs: 15, most: 2, share }, share)).toEqual([20, 30]);
+      expect(pages({ endMs: 40, most: 3, share }, share)).toEqual([40, 30, 20]);
     }
   });
 });

@@ -1,24 +1,27 @@
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import {
   DataType,
   DataValue,
   HistoryData,
-  HistoryReadRequest,
+  HistoryReadDetails,
+  type HistoryReadRequest,
   HistoryReadResult,
   type HistoryReadValueId,
   type ISessionContext,
   type NodeId,
   type OPCUAServer,
   PermissionType,
+  type QualifiedName,
   ReadRawModifiedDetails,
   type StatusCode,
   StatusCodes,
   TimestampsToReturn,
-  type UAVariable,
 } from "node-opcua";
 import type { BatteryTrends, HourName, HourTrends, Trend } from "../../../contracts/trends.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import { onAbort } from "../../../platform/on-abort.ts";
 import { FLEET_NAMESPACE_INDEX } from "../fleet-nodeset.ts";
+import { wholeLength } from "./large-requests.ts";
 
 /** The robot of the nodes below a path. */
 type RobotAt = (path: string) => RobotId | undefined;
@@ -56,10 +59,16 @@ const histories: ReadonlyArray<readonly [string, History]> = [
 const NO_TIME_MS = Date.UTC(1601, 0, 1);
 
 /**
- * Answers HistoryRead of raw values for the tags of robots that have a history. A continuation point says
- * where the rest begins, so the server keeps none, and there is nothing to release. Every other read is
- * node-opcua's, which has no history. Values are recorded until the signal is aborted. For an initialised
- * server that does not listen yet.
+ * The limit of values in one answer, shared by its nodes: a longer one would delay the other requests of its
+ * connection, also those by which a client checks it.
+ */
+const MOST_VALUES = 20_000;
+
+/**
+ * Answers HistoryRead in place of node-opcua, which refuses the whole request for one node that is no
+ * variable. Raw values of some tags of robots have a history. A continuation point says where the rest
+ * begins, so the server keeps none, and there is nothing to release. Values are recorded until the signal is
+ * aborted. For an initialised server that does not listen yet.
  */
 export function answerHistoryReads(
   { engine }: OPCUAServer,
@@ -69,40 +78,42 @@ export function answerHistoryReads(
 ): void {
   for (const kept of [past.batteries, past.hour]) onAbort(signal, kept.open());
   engine.historyServerCapabilities.accessHistoryDataCapability = true;
-  const readElsewhere = engine.historyRead.bind(engine);
+  const points = createPoints();
 
-  async function readNode(
+  function readNode(
     context: ISessionContext,
     request: HistoryReadRequest,
     node: HistoryReadValueId,
-  ): Promise<HistoryReadResult> {
-    const raw = rawDetails(request);
+  ): HistoryReadResult {
+    const { nodeId, dataEncoding, indexRange, continuationPoint } = node;
     // First, because it may have to build the node.
-    const variable = engine.addressSpace?.findNode(node.nodeId) as UAVariable | null | undefined;
-    const kept = variable == null ? null : keptOf(node.nodeId, robotAt);
-    if (raw === null || variable == null || kept === null) {
-      const [result] = await readElsewhere(context, withNode(request, node));
-      return result ?? refused(StatusCodes.BadHistoryOperationUnsupported);
-    }
+    const variable = engine.addressSpace?.findNode(nodeId) ?? null;
+    if (variable === null) return refused(StatusCodes.BadNodeIdUnknown);
+    const [raw, kept] = [rawDetails(request), keptOf(nodeId, robotAt)];
+    if (raw === null || kept === null) return refused(StatusCodes.BadHistoryOperationUnsupported);
     if (!context.checkPermission(variable, PermissionType.ReadHistory))
       return refused(StatusCodes.BadUserAccessDenied);
-    const fromMs = continuedAt(node);
-    if (fromMs === undefined) return refused(StatusCodes.BadContinuationPointInvalid);
+    const from = points.read(nodeId, continuationPoint);
+    if (from === undefined) return refused(StatusCodes.BadContinuationPointInvalid);
     if (request.releaseContinuationPoints) return new HistoryReadResult({ statusCode: StatusCodes.Good });
     if (request.timestampsToReturn === TimestampsToReturn.Neither)
       return refused(StatusCodes.BadInvalidTimestampArgument);
-    if (!node.indexRange.isEmpty()) return refused(StatusCodes.BadIndexRangeNoData);
+    const encoding = encodingStatus(dataEncoding);
+    if (encoding !== StatusCodes.Good) return refused(encoding);
+    if (!indexRange.isEmpty()) return refused(StatusCodes.BadIndexRangeNoData);
     const { dataType, trendOf } = kept.history;
     const samples = samplesOf(trendOf(past, kept.robotId));
-    const answer = readRaw(samples, { ...wanted(raw), fromMs });
+    const share = Math.floor(MOST_VALUES / wholeLength(request, "nodesToRead"));
+    const answer = readRaw(samples, { ...wanted(raw), from, share });
     if (answer === null) return refused(StatusCodes.BadInvalidArgument);
-    return resultOf(answer, dataType, request.timestampsToReturn);
+    const point = answer.next === null ? null : points.write(nodeId, answer.next);
+    return resultOf(answer, point, dataType, request.timestampsToReturn);
   }
 
   engine.historyRead = async (context, request) => {
-    // node-opcua refuses the other kinds of details as a whole.
-    if (rawDetails(request) === null) return readElsewhere(context, request);
-    return Promise.all((request.nodesToRead ?? []).map((node) => readNode(context, request, node)));
+    // node-opcua then refuses the request with BadHistoryOperationInvalid.
+    if (!(request.historyReadDetails instanceof HistoryReadDetails)) throw new Error("no details");
+    return (request.nodesToRead ?? []).map((node) => readNode(context, request, node));
   };
 }
 
@@ -123,10 +134,6 @@ function keptOf(
   return history === undefined || robotId === undefined ? null : { history, robotId };
 }
 
-function withNode(request: HistoryReadRequest, node: HistoryReadValueId): HistoryReadRequest {
-  return Object.assign(Object.create(HistoryReadRequest.prototype), request, { nodesToRead: [node] });
-}
-
 function wanted({ startTime, endTime, numValuesPerNode, returnBounds }: ReadRawModifiedDetails) {
   return {
     startMs: timeOf(startTime),
@@ -140,28 +147,57 @@ function timeOf(time: Date | null): number | null {
   return time === null || time.getTime() <= NO_TIME_MS ? null : time.getTime();
 }
 
-/** Null: at the beginning; undefined: it is no continuation point of ours. */
-function continuedAt({ continuationPoint }: HistoryReadValueId): number | null | undefined {
-  if (!continuationPoint?.length) return null;
-  if (continuationPoint.length !== 8) return undefined;
-  const atMs = continuationPoint.readDoubleBE();
-  return Number.isSafeInteger(atMs) ? atMs : undefined;
+/** Where the rest of an answer begins. */
+interface Continuation {
+  readonly atMs: number;
+  /** How many values the client still wants of a range without an end; 0: all. */
+  readonly left: number;
 }
 
-function continuationAt(atMs: number): Buffer {
-  const point = Buffer.alloc(8);
-  point.writeDoubleBE(atMs);
-  return point;
+const POSITION_BYTES = 12;
+
+/** Continuation points of one run of the server: nobody else can make one, nor for another node. */
+function createPoints() {
+  const key = randomBytes(32);
+  const sealed = (nodeId: NodeId, position: Buffer) =>
+    Buffer.concat([position, createHmac("sha256", key).update(nodeId.toString()).update(position).digest()]);
+
+  return {
+    write(nodeId: NodeId, { atMs, left }: Continuation): Buffer {
+      const position = Buffer.alloc(POSITION_BYTES);
+      position.writeUInt32BE(left, position.writeDoubleBE(atMs));
+      return sealed(nodeId, position);
+    },
+    /** Null: at the beginning; undefined: it is no continuation point of this node. */
+    read(nodeId: NodeId, point: Buffer | null): Continuation | null | undefined {
+      if (!point?.length) return null;
+      const position = point.subarray(0, POSITION_BYTES);
+      const right = sealed(nodeId, position);
+      if (point.length !== right.length || !timingSafeEqual(point, right)) return undefined;
+      return { atMs: position.readDoubleBE(), left: position.readUInt32BE(8) };
+    },
+  };
+}
+
+/**
+ * An encoding is for structures alone (OPC UA part 4, HistoryRead), and no value here is one. Some clients
+ * name the usual one all the same.
+ */
+function encodingStatus({ name, namespaceIndex }: QualifiedName): StatusCode {
+  if (!name || (namespaceIndex === 0 && name === "Default Binary")) return StatusCodes.Good;
+  const isKnown = namespaceIndex === 0 && (name === "Default XML" || name === "Default JSON");
+  return isKnown ? StatusCodes.BadDataEncodingUnsupported : StatusCodes.BadDataEncodingInvalid;
 }
 
 function resultOf(
-  { values, nextMs }: RawAnswer,
+  { values }: RawAnswer,
+  continuationPoint: Buffer | null,
   dataType: DataType,
   timestamps: TimestampsToReturn,
 ): HistoryReadResult {
   return new HistoryReadResult({
     statusCode: values.length === 0 ? StatusCodes.GoodNoData : StatusCodes.Good,
-    ...(nextMs === null ? {} : { continuationPoint: continuationAt(nextMs) }),
+    ...(continuationPoint === null ? {} : { continuationPoint }),
     historyData: new HistoryData({
       dataValues: values.map((value) => dataValueOf(value, dataType, timestamps)),
     }),
@@ -206,13 +242,15 @@ export interface RawRequest {
   /** Whether the values beside the range are wanted too. */
   readonly hasBounds: boolean;
   /** Where an earlier answer to the same request ended; null: this is the first. */
-  readonly fromMs: number | null;
+  readonly from: Continuation | null;
+  /** At most so many in this answer. */
+  readonly share: number;
 }
 
 interface RawAnswer {
   readonly values: readonly RawValue[];
   /** Where the rest of the range begins; null: that is all. */
-  readonly nextMs: number | null;
+  readonly next: Continuation | null;
 }
 
 /**
@@ -231,20 +269,26 @@ export function samplesOf({ firstAtMs, stepMs, values }: Trend<number>): readonl
 
 /** Null: the request has less than two of start, end and number. */
 export function readRaw(samples: readonly Sample[], request: RawRequest): RawAnswer | null {
-  const { startMs, endMs, most, fromMs } = request;
+  const { startMs, endMs, most, from, share } = request;
   const isRange = startMs !== null && endMs !== null;
   if (!isRange && (most === 0 || startMs === endMs)) return null;
   const isReversed = startMs === null || (endMs !== null && startMs > endMs);
   const all = isReversed ? latestFirst(samples, request) : oldestFirst(samples, request);
-  const isDue = ({ atMs }: RawValue) => fromMs === null || (isReversed ? atMs <= fromMs : atMs >= fromMs);
+  const isDue = ({ atMs }: RawValue) => from === null || (isReversed ? atMs <= from.atMs : atMs >= from.atMs);
   const due = all.filter(isDue);
-  const values = most === 0 ? due : due.slice(0, most);
+  const asked = (isRange ? most : from?.left || most) || Number.POSITIVE_INFINITY;
+  const values = due.slice(0, Math.min(asked, share));
+  const next = due[values.length];
   // Without an end the client wants so many, and no more.
-  return { values, nextMs: isRange ? (due[values.length]?.atMs ?? null) : null };
+  const left = isRange ? 0 : asked - values.length;
+  const isAll = next === undefined || (!isRange && left === 0);
+  return { values, next: isAll ? null : { atMs: next.atMs, left } };
 }
 
+type Range = Pick<RawRequest, "startMs" | "endMs" | "hasBounds">;
+
 /** The end is not in the range, unless it is the start. */
-function oldestFirst(samples: readonly Sample[], { startMs, endMs, hasBounds }: RawRequest): RawValue[] {
+function oldestFirst(samples: readonly Sample[], { startMs, endMs, hasBounds }: Range): RawValue[] {
   const [start, end] = [startMs ?? Number.NEGATIVE_INFINITY, endMs ?? Number.POSITIVE_INFINITY];
   const found: RawValue[] = samples.filter(
     ({ atMs }) => atMs >= start && (atMs < end || (start === end && atMs === end)),
@@ -257,12 +301,12 @@ function oldestFirst(samples: readonly Sample[], { startMs, endMs, hasBounds }: 
   return found;
 }
 
-function latestFirst(samples: readonly Sample[], { startMs, endMs, hasBounds }: RawRequest): RawValue[] {
+function latestFirst(samples: readonly Sample[], { startMs, endMs, hasBounds }: Range): RawValue[] {
   // Without a start the client counts back from the end.
   const [from, until] = startMs === null ? [endMs, null] : [startMs, endMs];
   const mirrored = samples.map(({ atMs, value }) => ({ atMs: -atMs, value })).reverse();
   const mirror = (ms: number | null) => (ms === null ? null : -ms);
-  const range = { startMs: mirror(from), endMs: mirror(until), hasBounds, most: 0, fromMs: null };
+  const range = { startMs: mirror(from), endMs: mirror(until), hasBounds };
   return oldestFirst(mirrored, range).map((value) => ({ ...value, atMs: -value.atMs }));
 }
 

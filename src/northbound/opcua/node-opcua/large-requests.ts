@@ -31,11 +31,8 @@ interface ListService {
   readonly isWhole?: boolean;
 }
 
-/**
- * The limit of nodes in one HistoryRead. Requests of its connection wait for it, also those by which a client
- * checks its connection once a second: a client that waits longer hangs up.
- */
-export const MOST_HISTORIES = 1_000;
+/** The limit of nodes in one HistoryRead. They share the values of an answer (history-reads.ts). */
+export const MOST_HISTORIES = 100;
 
 /** By node-opcua's name of its handler. Browse is in browse.ts; Call waits for outcomes. */
 const services: Readonly<Record<string, ListService>> = {
@@ -106,6 +103,7 @@ export function takeLargeRequests(server: OPCUAServer, robots: MissingRobots, sl
     for (let at = 0; at < items.length; at += size) {
       await pause();
       const request = withList(message.request, list, items.slice(at, at + size));
+      wholeLengths.set(request, items.length);
       await build(request, pause);
       const part = await answerTo(handle, { ...message, request }, channel);
       if (part.responseHeader.serviceResult.isNotGood()) {
@@ -165,6 +163,14 @@ function answerTo(handle: Handle, message: Message, channel: Channel): Promise<L
 function listOf(request: object, list: string): readonly unknown[] {
   const items: unknown = Reflect.get(request, list);
   return Array.isArray(items) ? items : [];
+}
+
+/** Of requests that are parts of another one. */
+const wholeLengths = new WeakMap<object, number>();
+
+/** How long the list of the client's request is, of which this may be a part. */
+export function wholeLength(request: object, list: string): number {
+  return wholeLengths.get(request) ?? listOf(request, list).length;
 }
 
 /** The same request with another list. */
