@@ -1,4 +1,4 @@
-import type { Alarm } from "../../../domain/alarm.ts";
+import type { Alarm, AlarmSource } from "../../../domain/alarm.ts";
 import { isOver } from "../../../domain/alarm-instance.ts";
 import { BoundedMap } from "../../../platform/bounded-map.ts";
 import { type AcknowledgedAlarms, type EndedAlarm, MOST_ENDED } from "./acknowledged-alarms.ts";
@@ -37,10 +37,12 @@ interface Condition {
 /**
  * @param first the alarms that stand at the start
  * @param acknowledged those that have ended, and are known after a restart
+ * @param isOutOfService whether the alarms of a source rest, and so have ended
  */
 export function createConditionRegistry(
   first: readonly Alarm[],
   acknowledged: AcknowledgedAlarms,
+  isOutOfService: (source: AlarmSource) => boolean,
 ): ConditionRegistry {
   const conditions = new Map<string, Condition>();
   const standing = new Map<string, Alarm>();
@@ -103,7 +105,8 @@ export function createConditionRegistry(
         return null;
       }
       const others = (conditions.get(key)?.alarms ?? []).filter(({ id }) => id !== alarm.id);
-      return isOver(alarm) ? change(key, others, [alarm]) : change(key, [...others, alarm], []);
+      const hasEnded = isOver(alarm) || isOutOfService(alarm.source);
+      return hasEnded ? change(key, others, [alarm]) : change(key, [...others, alarm], []);
     },
     follow,
     retained: () => [...conditions.keys()],

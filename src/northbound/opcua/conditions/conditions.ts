@@ -1,6 +1,6 @@
 import type { AddressSpace, OPCUAServer } from "node-opcua";
 import type { AlarmFacts } from "../../../contracts/alarms.ts";
-import { ofGateway } from "../../../domain/alarm.ts";
+import { type AlarmSource, ofGateway } from "../../../domain/alarm.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
@@ -36,7 +36,9 @@ export function openConditions(
   facts: AlarmFacts,
   { alarms, acts, accountOf, nameOf, acknowledged, slices, clock, log }: ConditionParts,
 ): Conditions {
-  const registry = createConditionRegistry(alarms.shown(ofGateway).alarms, acknowledged);
+  const isOutOfService = (source: AlarmSource) =>
+    source.kind === "robot" && alarms.shown(source).isOutOfService;
+  const registry = createConditionRegistry(alarms.shown(ofGateway).alarms, acknowledged, isOutOfService);
   const places = createConditionPlaces(addressSpace, nameOf, alarms);
   const isOpen = () => server.engine.addressSpace !== null;
   const events = createConditionEvents(addressSpace, registry, places, facts, isOpen);

@@ -25,7 +25,7 @@ beforeEach(() => {
   const type = { nodeId: new NodeId() } as UAEventType;
   conditions = createConditionEvents(
     { findEventType: () => type } as never,
-    createConditionRegistry([], { before: [], note() {} }),
+    createConditionRegistry([], { before: [], note() {} }, () => false),
     {
       of(state) {
         raised.push(state as ConditionState);

@@ -120,6 +120,24 @@ it("ends what only an acknowledgement ends, and what rests with its robot", asyn
   expect(await all.refresh()).toEqual([]);
 });
 
+it("of a robot that goes out of service ends with one event", async () => {
+  harness.set(robot("r1"), "ROBOT_LOST", true);
+  await all.until(({ Retain }) => Retain === true);
+  harness.registry.putOutOfService("r1", true);
+  harness.publish();
+  await all.until(({ Retain }) => Retain === false);
+  expect(await all.refresh()).toEqual([]);
+  const states = all.events.flatMap((event) =>
+    event.ConditionName === "ROBOT_LOST"
+      ? [[event["ActiveState.Id"], event["AckedState.Id"], event.Retain, event["OutOfServiceState.Id"]]]
+      : [],
+  );
+  expect(states).toEqual([
+    [true, false, true, false],
+    [false, true, false, true],
+  ]);
+});
+
 it("is heard where its source is heard, and nowhere else", async () => {
   const [ofRobot, ofDock] = await Promise.all([
     listen(ann, { nodeId: "ns=2;s=Robots.r1" }),
