@@ -32,6 +32,11 @@ export interface Acts {
    * it.
    */
   answer(name: ActName, request: ActRequest): Promise<Outcome>;
+  /**
+   * Refuses and audits an act, before anything else is looked at, if its source has no right to it. Null: it
+   * has the right. `robotId` is null if the act concerns no single robot.
+   */
+  refusedRight(name: ActName, request: ActRequest, robotId: RobotId | null): Outcome | null;
 }
 
 /**

@@ -117,6 +117,11 @@ export function createActs({
       const { robot_id = null, hold } = request.fields as HoldFields;
       return answerOfHold(await dispatcher.holds.stateWhenStored(robot_id), hold);
     },
+    refusedRight(name, request, robotId) {
+      const outcome = refusedRole(name, request, robotId);
+      if (outcome !== null) auditRefusal(name, request, robotId, outcome);
+      return outcome;
+    },
   };
 }
 

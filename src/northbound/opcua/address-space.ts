@@ -60,7 +60,7 @@ import type { TagRegistry } from "./tag-registry.ts";
 /** The gateway's commands and acts, for clients that send them. */
 export interface OpcUaCommands {
   readonly commander: Commander;
-  readonly acts: Pick<Acts, "run">;
+  readonly acts: Pick<Acts, "run" | "refusedRight">;
   /** The records of commands that ran when the gateway stopped. */
   readonly records: Pick<CommandRecords, "recall">;
   /** What the server itself refuses is audited there. */
@@ -151,6 +151,7 @@ export function openAddressSpace(
   const conditionParts = { alarms: views.alarms, acts, accountOf: account, nameOf, slices, clock };
   const conditions = openConditions(server, addressSpace, views.alarmFacts, {
     ...conditionParts,
+    robotAt: registry.robotAt,
     acknowledged: memory.acknowledged,
     log: parts.log,
   });

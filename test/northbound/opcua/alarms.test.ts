@@ -37,7 +37,7 @@ beforeEach(async () => {
   };
   running = await startServer(
     { robots, users: [user("ann", "operator"), user("tv", "observer")] },
-    { alarms, clock, acts: { run } },
+    { alarms, clock, acts: { run, refusedRight: () => null } },
   );
   running.server.write({ changes: [robotChange("r1", "good")], events: [] });
 });

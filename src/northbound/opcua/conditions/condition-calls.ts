@@ -39,12 +39,15 @@ export interface ConditionCallParts {
   readonly registry: Pick<ConditionRegistry, "named">;
   readonly places: ConditionPlaces;
   readonly alarms: ActiveAlarms & AlarmStore;
-  readonly acts: Pick<Acts, "run">;
+  readonly acts: Pick<Acts, "run" | "refusedRight">;
   readonly accountOf: (context: ISessionContext) => Account | null;
 }
 
 /** What a method does to the alarms that its EventId names. */
-type Change = (found: readonly NamedAlarm[], comment: string, account: Account) => Promise<StatusCode>;
+interface Change {
+  readonly act: "AcknowledgeAlarm" | "CommentAlarm";
+  perform(found: readonly NamedAlarm[], comment: string, account: Account): Promise<StatusCode>;
+}
 
 /**
  * Answers Acknowledge and AddComment on a ConditionId (OPC UA part 9, 5.5.6 and 5.7.3). It has no node, so
@@ -96,19 +99,31 @@ export function answerConditionCalls(parts: ConditionCallParts): AnswerCall {
     return (await alarms.storeProblem()) === null ? good : StatusCodes.Uncertain;
   }
 
-  const acknowledge: Change = async (found, comment, account) => {
-    const open = found.filter(({ isStanding, isAcknowledged }) => isStanding && !isAcknowledged);
-    if (open.length > 0)
-      return perform("AcknowledgeAlarm", open, comment === "" ? undefined : comment, account);
-    const isDone = found.some(({ isAcknowledged }) => isAcknowledged);
-    return isDone ? StatusCodes.BadConditionBranchAlreadyAcked : StatusCodes.BadEventIdUnknown;
+  const acknowledge: Change = {
+    act: "AcknowledgeAlarm",
+    async perform(found, comment, account) {
+      const open = found.filter(({ isStanding, isAcknowledged }) => isStanding && !isAcknowledged);
+      if (open.length > 0)
+        return perform("AcknowledgeAlarm", open, comment === "" ? undefined : comment, account);
+      const isDone = found.some(({ isAcknowledged }) => isAcknowledged);
+      return isDone ? StatusCodes.BadConditionBranchAlreadyAcked : StatusCodes.BadEventIdUnknown;
+    },
   };
 
-  const addComment: Change = async (found, comment, account) => {
-    const standing = found.filter(({ isStanding }) => isStanding);
-    if (standing.length === 0) return StatusCodes.BadEventIdUnknown;
-    return comment === "" ? good : perform("CommentAlarm", standing, comment, account);
+  const addComment: Change = {
+    act: "CommentAlarm",
+    async perform(found, comment, account) {
+      const standing = found.filter(({ isStanding }) => isStanding);
+      if (standing.length === 0) return StatusCodes.BadEventIdUnknown;
+      return comment === "" ? good : perform("CommentAlarm", standing, comment, account);
+    },
   };
+
+  /** First of all: a user without the right learns nothing of the alarm. */
+  function isRefused({ act }: Change, conditionId: NodeId, account: Account): boolean {
+    const request = { source: sourceOf(account), origin: account.origin, fields: {} };
+    return acts.refusedRight(act, request, places.robotOf(conditionId)) !== null;
+  }
 
   async function answer(
     context: ISessionContext,
@@ -116,13 +131,14 @@ export function answerConditionCalls(parts: ConditionCallParts): AnswerCall {
     values: readonly Variant[],
     change: Change,
   ): Promise<CallMethodResultOptions> {
+    const account = accountOf(context);
+    if (account === null || isRefused(change, conditionId, account))
+      return { statusCode: StatusCodes.BadUserAccessDenied };
     const wrong = refusedArguments(values);
     if (wrong !== null) return wrong;
-    const account = accountOf(context);
-    if (account === null) return { statusCode: StatusCodes.BadUserAccessDenied };
     const [eventId, comment] = values.map(({ value }) => value);
     const found = namedAlarms(conditionId, eventId);
-    return { statusCode: await change(found, comment?.text ?? "", account) };
+    return { statusCode: await change.perform(found, comment?.text ?? "", account) };
   }
 
   function changeOf(methodId: NodeId): Change | null {

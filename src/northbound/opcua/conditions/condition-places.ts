@@ -1,3 +1,4 @@
+import querystring from "node:querystring";
 import { type AddressSpace, NodeId, NodeIdType, type UAObject } from "node-opcua";
 import type { ActiveAlarms } from "../../../contracts/alarms.ts";
 import { type AlarmSource, isAlarmCode } from "../../../domain/alarm.ts";
@@ -21,16 +22,22 @@ export interface ConditionPlaces {
   /** Whether it can be the ConditionId of an alarm. */
   isConditionId(nodeId: NodeId): boolean;
   isNode(nodeId: NodeId): boolean;
+  /** The robot of the condition with this ConditionId; null: it is none of a robot. */
+  robotOf(conditionId: NodeId): RobotId | null;
 }
 
 const GATEWAY = "Gateway";
 /** The object, the folder of its alarms, and the ConditionName; of a robot without nodes its name too. */
-const conditionPath = /^(Gateway|(?:Robots|Stations)\.[^.]+)\.Alarms\.([A-Z][A-Z_0-9-]*)(?:\.[^.]+)?$/;
+const conditionPath = /^(Gateway|(?:Robots|Stations)\.[^.]+)\.Alarms\.([A-Z][A-Z_0-9-]*)(?:\.([^.]+))?$/;
 
-/** @param nameOf the name of a robot that has nodes */
+/**
+ * @param nameOf the name of a robot that has nodes
+ * @param robotAt the robot of the nodes below a path
+ */
 export function createConditionPlaces(
   addressSpace: AddressSpace,
   nameOf: (robotId: RobotId) => string | undefined,
+  robotAt: (path: string) => RobotId | undefined,
   { shown }: ActiveAlarms,
 ): ConditionPlaces {
   const idOf = (path: string) => new NodeId(NodeIdType.STRING, path, FLEET_NAMESPACE_INDEX);
@@ -57,6 +64,10 @@ export function createConditionPlaces(
       };
     },
     isNode: (nodeId) => addressSpace.findNode(nodeId) !== null,
+    robotOf({ value }) {
+      const [, path = "", , robot] = conditionPath.exec(String(value)) ?? [];
+      return robotAt(path) ?? (robot === undefined ? null : querystring.unescape(robot));
+    },
     isConditionId({ namespace, value }) {
       if (namespace !== FLEET_NAMESPACE_INDEX || typeof value !== "string") return false;
       const [, path, name] = conditionPath.exec(value) ?? [];

@@ -17,6 +17,8 @@ import { answerRefresh } from "./refresh.ts";
 export interface ConditionParts extends Pick<ConditionCallParts, "alarms" | "acts" | "accountOf"> {
   /** The name of a robot that has nodes. */
   readonly nameOf: (robotId: RobotId) => string | undefined;
+  /** The robot of the nodes below a path. */
+  readonly robotAt: (path: string) => RobotId | undefined;
   readonly acknowledged: AcknowledgedAlarms;
   readonly slices: Pick<TimeSlices, "begin">;
   readonly clock: Clock;
@@ -34,12 +36,12 @@ export function openConditions(
   server: OPCUAServer,
   addressSpace: AddressSpace,
   facts: AlarmFacts,
-  { alarms, acts, accountOf, nameOf, acknowledged, slices, clock, log }: ConditionParts,
+  { alarms, acts, accountOf, nameOf, robotAt, acknowledged, slices, clock, log }: ConditionParts,
 ): Conditions {
   const isOutOfService = (source: AlarmSource) =>
     source.kind === "robot" && alarms.shown(source).isOutOfService;
   const registry = createConditionRegistry(alarms.shown(ofGateway).alarms, acknowledged, isOutOfService);
-  const places = createConditionPlaces(addressSpace, nameOf, alarms);
+  const places = createConditionPlaces(addressSpace, nameOf, robotAt, alarms);
   const isOpen = () => server.engine.addressSpace !== null;
   const events = createConditionEvents(addressSpace, registry, places, facts, isOpen);
   answerRefresh(server, events, slices, clock, log);

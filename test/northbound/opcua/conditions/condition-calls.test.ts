@@ -91,6 +91,23 @@ describe("Acknowledge", () => {
     ]);
   });
 
+  it("without the right is BadUserAccessDenied, whatever else is wrong", async () => {
+    const event = eventIdOf(await raise());
+    const wrong = eventIdOf({ EventId: "ROBOT_LOST-0.1.1" });
+    const tv = await harness.client("tv");
+    const answers = async (...values: Parameters<typeof call>[3][]) => [
+      await call(tv, lostId, addComment, ...values),
+      await call(tv, lostId, acknowledge, ...values),
+    ];
+    const denied = ["BadUserAccessDenied", "BadUserAccessDenied"];
+    expect(await answers(event, commentOf(""))).toEqual(denied);
+    expect(await answers(wrong, commentOf("x"))).toEqual(denied);
+    expect(await answers(event)).toEqual(denied);
+    expect(await call(ann, lostId, acknowledge, event, commentOf(null))).toBe("Good");
+    expect(await answers(event, commentOf(""))).toEqual(denied);
+    expect(harness.refused).toHaveLength(8);
+  });
+
   it("with wrong arguments changes nothing", async () => {
     const event = eventIdOf(await raise());
     const list = new Variant({
