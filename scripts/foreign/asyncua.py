@@ -1,31 +1,49 @@
 """Obeys the lines of scripts/foreign/stack.mjs with the client of asyncua. Its argument is a checkout of it."""
 
 import asyncio
+import base64
 import importlib.metadata
 import json
 import re
 import sys
 import types
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 checkout = Path(sys.argv[1])
-
-
+project = (checkout / "pyproject.toml").read_text()
 # The checkout is not installed, so no package metadata names its version.
-version = re.search(r'^version = "(.+)"', (checkout / "pyproject.toml").read_text(), re.M).group(1)
+version = re.search(r'^version = "(.+)"', project, re.M).group(1)
 importlib.metadata.version = lambda _name: version
 # A backport that asyncua imports on Python 3.11, and that Debian does not have.
 sys.modules.setdefault("wait_for2", types.SimpleNamespace(wait_for=asyncio.wait_for))
 sys.path.insert(0, str(checkout))
-from asyncua import Client, ua  # noqa: E402
-from asyncua.crypto import security_policies  # noqa: E402
+import cryptography  # noqa: E402
 
+
+def too_old():
+    """Says so if the cryptography of this machine is older than asyncua wants: it encrypts nothing then."""
+    wanted = re.search(r'"cryptography>([\d.]+)"', project).group(1)
+    texts = (wanted, cryptography.__version__)
+    least, ours = ([int(part) for part in re.findall(r"\d+", text)] for text in texts)
+    return "" if ours > least else f"needs a cryptography newer than {wanted}, not {cryptography.__version__}"
+
+
+try:
+    from asyncua import Client, ua
+    from asyncua.crypto import security_policies
+except ImportError as error:
+    sys.exit(f"asyncua cannot be imported: {error}. {too_old()}")
+
+ALARM_CONDITION_TYPE = ua.ObjectIds.AlarmConditionType
 READERS = {
     "Boolean": lambda text: text == "true",
+    "ByteString": base64.b64decode,
     "Int32": int,
     "Int32[]": lambda text: [int(part) for part in text.split(",")],
+    "LocalizedText": ua.LocalizedText,
     "String": str,
+    "UInt32": int,
     "DateTime": lambda text: datetime.fromisoformat(text.replace("Z", "+00:00")).replace(tzinfo=None),
 }
 
@@ -47,7 +65,15 @@ class Follower:
         say("*", node.nodeid.to_string(), as_json(value))
 
     def event_notification(self, event):
-        say("*", "event", as_json([event.SourceName, event.Severity]))
+        known = vars(event)
+        condition, event_id = known.get("NodeId"), base64.b64encode(event.EventId or b"").decode()
+        ids = [event.EventType.to_string(), condition and condition.to_string(), event_id]
+        states = [known.get("AckedState/Id"), known.get("Retain")]
+        say("*", "event", as_json([event.SourceName, event.Severity, *ids, *states]))
+
+
+class NotRun(Exception):
+    """Why something cannot be tried on this machine."""
 
 
 class Commands:
@@ -62,6 +88,8 @@ class Commands:
         return [endpoint.SecurityPolicyUri.split("#")[-1] for endpoint in found]
 
     async def connect(self, url, policy="None", certificate="", key="", user="", password=""):
+        if policy != "None" and too_old():
+            raise NotRun(too_old())
         self.client = Client(url)
         if policy != "None":
             self.client.application_uri = "urn:fleetgate:try"
@@ -103,8 +131,15 @@ class Commands:
     async def events(self, node):
         await (await self.subscribed()).subscribe_events(self.client.get_node(node))
 
+    async def conditions(self, node):
+        subscription = await self.subscribed()
+        await subscription.subscribe_alarms_and_conditions(self.client.get_node(node), ALARM_CONDITION_TYPE)
+        return subscription.subscription_id
+
     async def history(self, node):
-        await self.client.get_node(node).read_raw_history(datetime(2026, 1, 1), datetime(2026, 1, 2), 10)
+        now = datetime.now(timezone.utc).replace(tzinfo=None)
+        past = await self.client.get_node(node).read_raw_history(now - timedelta(hours=1), now)
+        return [each.Value and each.Value.Value for each in past]
 
 
 async def main():
@@ -114,6 +149,8 @@ async def main():
         name, *arguments = line.rstrip("\n").split("\t")
         try:
             say("Good", as_json(await getattr(commands, name)(*arguments)))
+        except NotRun as why:
+            say("NotRun", as_json(str(why)))
         except ua.UaStatusCodeError as error:
             say(ua.status_codes.get_name_and_doc(error.code)[0], "null")
         except Exception as error:  # noqa: BLE001 - the case that asked reports it

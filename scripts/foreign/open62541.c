@@ -12,6 +12,7 @@
 
 #define MAX_WORDS 16
 #define MAX_LINE 4096
+#define EVENT_FIELDS 7
 
 /* The library prints to the standard output too, so that is bent to the standard error. */
 static FILE *answers;
@@ -65,13 +66,21 @@ valueOf(const char *kind, char *text) {
     } else if(!strcmp(kind, "String")) {
         UA_String string = UA_STRING(text);
         UA_Variant_setScalarCopy(&value, &string, &UA_TYPES[UA_TYPES_STRING]);
-    } else if(!strcmp(kind, "DateTime")) {
-        char quoted[64];
-        UA_DateTime time;
+    } else if(!strcmp(kind, "LocalizedText")) {
+        UA_LocalizedText localized = UA_LOCALIZEDTEXT("", text);
+        UA_Variant_setScalarCopy(&value, &localized, &UA_TYPES[UA_TYPES_LOCALIZEDTEXT]);
+    } else if(!strcmp(kind, "UInt32")) {
+        UA_UInt32 number = (UA_UInt32)strtoul(text, NULL, 10);
+        UA_Variant_setScalarCopy(&value, &number, &UA_TYPES[UA_TYPES_UINT32]);
+    } else {
+        int index = strcmp(kind, "DateTime") ? UA_TYPES_BYTESTRING : UA_TYPES_DATETIME;
+        const UA_DataType *type = &UA_TYPES[index];
+        char quoted[MAX_LINE];
         int length = snprintf(quoted, sizeof quoted, "\"%s\"", text);
         UA_ByteString json = {(size_t)length, (UA_Byte *)quoted};
-        UA_decodeJson(&json, &time, &UA_TYPES[UA_TYPES_DATETIME], NULL);
-        UA_Variant_setScalarCopy(&value, &time, &UA_TYPES[UA_TYPES_DATETIME]);
+        void *decoded = UA_new(type);
+        UA_decodeJson(&json, decoded, type, NULL);
+        UA_Variant_setScalar(&value, decoded, type);
     }
     return value;
 }
@@ -220,24 +229,39 @@ doSubscribe(char **words, size_t count) {
 
 static void
 onEvent(UA_Client *from, UA_UInt32 id, void *context, UA_UInt32 item, void *node, const UA_KeyValueMap fields) {
-    UA_Variant values[2] = {fields.map[0].value, fields.map[1].value}, all;
-    UA_Variant_setArray(&all, values, 2, &UA_TYPES[UA_TYPES_VARIANT]);
+    UA_Variant values[EVENT_FIELDS], all;
+    for(size_t i = 0; i < EVENT_FIELDS; i++)
+        values[i] = fields.map[i].value;
+    UA_Variant_setArray(&all, values, EVENT_FIELDS, &UA_TYPES[UA_TYPES_VARIANT]);
     say("*", "event", &all, &UA_TYPES[UA_TYPES_VARIANT]);
 }
 
+/* events node, conditions node: gives the subscription */
 static void
 doEvents(char **words, size_t count) {
     needSubscription();
-    UA_QualifiedName names[2] = {UA_QUALIFIEDNAME(0, "SourceName"), UA_QUALIFIEDNAME(0, "Severity")};
-    UA_SimpleAttributeOperand fields[2];
+    static const struct {
+        UA_UInt32 type;
+        char *path[2];
+    } selected[EVENT_FIELDS] = {
+        {UA_NS0ID_BASEEVENTTYPE, {"SourceName"}},
+        {UA_NS0ID_BASEEVENTTYPE, {"Severity"}},
+        {UA_NS0ID_BASEEVENTTYPE, {"EventType"}},
+        {UA_NS0ID_CONDITIONTYPE, {NULL}}, /* the ConditionId */
+        {UA_NS0ID_BASEEVENTTYPE, {"EventId"}},
+        {UA_NS0ID_ACKNOWLEDGEABLECONDITIONTYPE, {"AckedState", "Id"}},
+        {UA_NS0ID_CONDITIONTYPE, {"Retain"}}};
+    UA_QualifiedName names[EVENT_FIELDS][2];
+    UA_SimpleAttributeOperand fields[EVENT_FIELDS];
     memset(fields, 0, sizeof fields);
-    for(size_t i = 0; i < 2; i++) {
-        fields[i].typeDefinitionId = UA_NODEID_NUMERIC(0, UA_NS0ID_BASEEVENTTYPE);
-        fields[i].browsePathSize = 1;
-        fields[i].browsePath = &names[i];
-        fields[i].attributeId = UA_ATTRIBUTEID_VALUE;
+    for(size_t i = 0; i < EVENT_FIELDS; i++) {
+        fields[i].typeDefinitionId = UA_NODEID_NUMERIC(0, selected[i].type);
+        fields[i].browsePath = names[i];
+        for(size_t j = 0; j < 2 && selected[i].path[j]; j++)
+            names[i][fields[i].browsePathSize++] = UA_QUALIFIEDNAME(0, selected[i].path[j]);
+        fields[i].attributeId = fields[i].browsePathSize ? UA_ATTRIBUTEID_VALUE : UA_ATTRIBUTEID_NODEID;
     }
-    UA_EventFilter filter = {.selectClausesSize = 2, .selectClauses = fields};
+    UA_EventFilter filter = {.selectClausesSize = EVENT_FIELDS, .selectClauses = fields};
     UA_MonitoredItemCreateRequest item = UA_MonitoredItemCreateRequest_default(nodeOf(words[1]));
     item.itemToMonitor.attributeId = UA_ATTRIBUTEID_EVENTNOTIFIER;
     item.requestedParameters.queueSize = 100;
@@ -245,11 +269,17 @@ doEvents(char **words, size_t count) {
                                         &UA_TYPES[UA_TYPES_EVENTFILTER]);
     UA_MonitoredItemCreateResult result = UA_Client_MonitoredItems_createEvent(
         client, subscription, UA_TIMESTAMPSTORETURN_BOTH, item, NULL, onEvent, NULL);
-    answer(result.statusCode, NULL, NULL);
+    answer(result.statusCode, &subscription, &UA_TYPES[UA_TYPES_UINT32]);
 }
 
 static UA_Boolean
-onHistory(UA_Client *from, const UA_NodeId *node, UA_Boolean more, const UA_ExtensionObject *data, void *context) {
+onHistory(UA_Client *from, const UA_NodeId *node, UA_Boolean more, const UA_ExtensionObject *data,
+          void *values) {
+    if(UA_ExtensionObject_hasDecodedType(data, &UA_TYPES[UA_TYPES_HISTORYDATA])) {
+        const UA_HistoryData *past = (const UA_HistoryData *)data->content.decoded.data;
+        UA_Variant_setArrayCopy((UA_Variant *)values, past->dataValues, past->dataValuesSize,
+                                &UA_TYPES[UA_TYPES_DATAVALUE]);
+    }
     return false;
 }
 
@@ -257,9 +287,13 @@ static void
 doHistory(char **words, size_t count) {
     UA_NodeId node = nodeOf(words[1]);
     UA_DateTime now = UA_DateTime_now();
-    answer(UA_Client_HistoryRead_raw(client, &node, onHistory, now - UA_DATETIME_SEC * 60, now, UA_STRING_NULL,
-                                     false, 10, UA_TIMESTAMPSTORETURN_BOTH, NULL),
-           NULL, NULL);
+    UA_Variant values;
+    UA_Variant_setArray(&values, NULL, 0, &UA_TYPES[UA_TYPES_DATAVALUE]);
+    UA_StatusCode status =
+        UA_Client_HistoryRead_raw(client, &node, onHistory, now - UA_DATETIME_SEC * 3600, now, UA_STRING_NULL,
+                                  false, 1000, UA_TIMESTAMPSTORETURN_BOTH, &values);
+    answer(status, &values, &UA_TYPES[UA_TYPES_VARIANT]);
+    UA_Variant_clear(&values);
 }
 
 static void
@@ -280,7 +314,7 @@ static const struct {
 } commands[] = {{"version", doVersion}, {"endpoints", doEndpoints}, {"connect", doConnect},
                 {"disconnect", doDisconnect}, {"read", doRead}, {"write", doWrite}, {"call", doCall},
                 {"browse", doBrowse}, {"subscribe", doSubscribe}, {"events", doEvents},
-                {"history", doHistory}};
+                {"conditions", doEvents}, {"history", doHistory}};
 
 static void
 obey(char *line) {

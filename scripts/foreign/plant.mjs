@@ -2,7 +2,9 @@
 // that takes signed and encrypted sessions alone.
 import { execFileSync, spawn } from "node:child_process";
 import { X509Certificate } from "node:crypto";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -37,6 +39,7 @@ export async function startPlant() {
   const { certificate, key, thumbprint } = makeCertificate(folder);
   return {
     url: opcua,
+    happen: (incident) => happen(fleet, incident),
     secure: {
       url: `opc.tcp://localhost:${SECURE_PORT}`,
       certificate,
@@ -47,6 +50,16 @@ export async function startPlant() {
         void execFileSync(process.execPath, [program, "certs", "approve", thumbprint, "--config", config]),
     },
   };
+}
+
+/** Lets an incident happen to a simulated robot. */
+async function happen({ https, ca }, incident) {
+  const options = { method: "POST", ca: readFileSync(ca), headers: { "content-type": "application/json" } };
+  const sent = request(`${https}/simulator/incidents`, options);
+  sent.end(JSON.stringify(incident));
+  const [answer] = await once(sent, "response");
+  answer.resume();
+  if (answer.statusCode >= 300) throw new Error(`the simulator answers ${answer.statusCode}`);
 }
 
 function writeConfiguration(folder, fleet) {

@@ -1,6 +1,7 @@
 // A foreign stack of OPC UA, in a process of its own that obeys a line at a time. A request is its name and
 // arguments between tabs. The answer is a status code and JSON, and a notification is `*`, a node and JSON.
 import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -9,34 +10,48 @@ const here = import.meta.dirname;
 const cache = join(here, "../../node_modules/.cache/open62541");
 const PATIENCE_MS = 30_000;
 
-/** Each stack: the file by which a checkout of it is known, and how its adapter is made and started. */
+/** Each stack: the file by which a checkout of it is known, and the command that starts its adapter. */
 const stacks = {
   asyncua: {
     mark: "asyncua/client/client.py",
-    start: (checkout) => ["python3", [join(here, "asyncua.py"), checkout]],
+    program: (checkout) => ["python3", [join(here, "asyncua.py"), checkout]],
   },
   open62541: {
     mark: "include/open62541/client.h",
-    start: (checkout) => [buildOpen62541(checkout), []],
+    program: (checkout) => [buildOpen62541(checkout), []],
   },
 };
 
-/** Starts the stack whose checkout a folder has. */
-export function startStack(checkout) {
+/** What an adapter answers with if its client cannot be tried with something on this machine. */
+export class NotRun extends Error {}
+
+/** Finds the stack whose checkout a folder has, and builds it. @returns its name, and what starts it */
+export function findStack(checkout) {
   const [name, stack] = Object.entries(stacks).find(([, { mark }]) => existsSync(join(checkout, mark))) ?? [];
   if (stack === undefined) throw new Error(`${checkout} has none of ${Object.keys(stacks).join(", ")}`);
-  const child = spawn(...stack.start(checkout), { stdio: ["pipe", "pipe", "inherit"] });
+  const program = stack.program(checkout);
+  return { name, start: () => startStack(program) };
+}
+
+function startStack(program) {
+  const child = spawn(...program, { stdio: ["pipe", "pipe", "inherit"] });
+  // It may have ended before it has read all: what asks it next is told so.
+  child.stdin.on("error", () => {});
   const answers = [];
   const notifications = [];
   const watchers = new Set();
   createInterface(child.stdout).on("line", (line) => {
     const [first, ...rest] = line.split("\t");
-    if (first === "*") notifications.push({ node: rest[0], value: plain(JSON.parse(rest[1])) });
-    else answers.push({ status: first, value: plain(JSON.parse(rest[0])) });
+    if (first === "*") {
+      const value = plain(JSON.parse(rest[1]));
+      notifications.push({ node: rest[0], value, at: notifications.length });
+    } else answers.push({ status: first, value: plain(JSON.parse(rest[0])) });
     for (const look of [...watchers]) look();
   });
-  process.once("exit", () => child.kill());
-  child.once("exit", (code) => {
+  const kill = () => child.kill("SIGKILL");
+  process.once("exit", kill);
+  const ended = once(child, "exit").then(([code]) => {
+    process.off("exit", kill);
     answers.push({ status: "Failed", value: `the adapter ended with ${code}` });
     for (const look of [...watchers]) look();
   });
@@ -60,15 +75,25 @@ export function startStack(checkout) {
     });
 
   return {
-    name,
     /** Resolves with the status code and the value. */
-    ask(...words) {
+    async ask(...words) {
       child.stdin.write(`${words.join("\t")}\n`);
-      return until(words.join(" "), () => answers.shift());
+      const answer = await until(words.join(" "), () => answers.shift());
+      if (answer.status === "NotRun") throw new NotRun(answer.value);
+      return answer;
     },
-    /** Resolves with the first notified value of a node for which `is` holds. */
-    notified: (node, is) =>
-      until(`${node} notified`, () => notifications.find((one) => one.node === node && is(one.value))),
+    /** Resolves with the first notification, by number `from` on, of a node for whose value `is` holds. */
+    notified: (node, is, from = 0) =>
+      until(`${node} notified`, () =>
+        notifications.slice(from).find((one) => one.node === node && is(one.value)),
+      ),
+    /** Ends the session, if there is one, and the process. */
+    async close() {
+      child.stdin.end("disconnect\n");
+      const timer = setTimeout(kill, PATIENCE_MS);
+      await ended;
+      clearTimeout(timer);
+    },
   };
 }
 

@@ -10,12 +10,13 @@ export function triedRow(client) {
   return row === null ? null : { client, version: row[1], passed: row[2].split(between) };
 }
 
-/** Writes the row of a client, as of today. The page must have one already. */
-export function writeTriedRow({ client, version, passed }) {
+/** Writes the row of a client, as of today. The page must have one already. `notRun` has what, and why. */
+export function writeTriedRow({ client, version, passed, notRun = [] }) {
   const text = readFileSync(page, "utf8");
   if (!rowPattern(client).test(text)) throw new Error(`docs/scada.md has no row for ${client}`);
   const today = new Date().toISOString().slice(0, 10);
-  const row = `| ${client} | ${version} | ${passed.join(between)} | ${today} |`;
+  const left = notRun.length === 0 ? "" : `. *Not run*: ${notRun.join(between)}`;
+  const row = `| ${client} | ${version} | ${passed.join(between)}${left} | ${today} |`;
   writeFileSync(page, text.replace(rowPattern(client), row));
 }
 
