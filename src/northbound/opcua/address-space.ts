@@ -148,10 +148,10 @@ export function openAddressSpace(
   const account = (context: ISessionContext) => accountOf(context, options);
   const slots = slotParts(parts, options, writes.add, signal);
   const [{ missionSlots }, { chains, nameOf }, { note }] = [options, space, memory.robots];
-  const conditionParts = { alarms: views.alarms, acts, accountOf: account, nameOf, slices, clock };
+  const conditionParts = { alarms: views.alarms, acts, accountOf: account, slices, clock };
   const conditions = openConditions(server, addressSpace, views.alarmFacts, {
     ...conditionParts,
-    robotAt: registry.robotAt,
+    robots: { nameOf, robotAt: registry.robotAt },
     acknowledged: memory.acknowledged,
     log: parts.log,
   });

@@ -30,14 +30,17 @@ const GATEWAY = "Gateway";
 /** The object, the folder of its alarms, and the ConditionName; of a robot without nodes its name too. */
 const conditionPath = /^(Gateway|(?:Robots|Stations)\.[^.]+)\.Alarms\.([A-Z][A-Z_0-9-]*)(?:\.([^.]+))?$/;
 
-/**
- * @param nameOf the name of a robot that has nodes
- * @param robotAt the robot of the nodes below a path
- */
+/** Robots by their nodes. */
+export interface RobotNodes {
+  /** The name of a robot that has nodes. */
+  readonly nameOf: (robotId: RobotId) => string | undefined;
+  /** The robot of the nodes below a path. */
+  readonly robotAt: (path: string) => RobotId | undefined;
+}
+
 export function createConditionPlaces(
   addressSpace: AddressSpace,
-  nameOf: (robotId: RobotId) => string | undefined,
-  robotAt: (path: string) => RobotId | undefined,
+  { nameOf, robotAt }: RobotNodes,
   { shown }: ActiveAlarms,
 ): ConditionPlaces {
   const idOf = (path: string) => new NodeId(NodeIdType.STRING, path, FLEET_NAMESPACE_INDEX);

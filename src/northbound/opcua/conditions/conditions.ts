@@ -1,7 +1,6 @@
 import type { AddressSpace, OPCUAServer } from "node-opcua";
 import type { AlarmFacts } from "../../../contracts/alarms.ts";
 import { type AlarmSource, ofGateway } from "../../../domain/alarm.ts";
-import type { RobotId } from "../../../domain/robot.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
 import type { AnswerCall } from "../node-opcua/method-access.ts";
@@ -9,16 +8,13 @@ import type { TimeSlices } from "../node-opcua/time-slices.ts";
 import type { AcknowledgedAlarms } from "./acknowledged-alarms.ts";
 import { answerConditionCalls, type ConditionCallParts } from "./condition-calls.ts";
 import { type ConditionEvents, createConditionEvents } from "./condition-events.ts";
-import { createConditionPlaces } from "./condition-places.ts";
+import { createConditionPlaces, type RobotNodes } from "./condition-places.ts";
 import { createConditionRegistry } from "./condition-registry.ts";
 import { answerRefresh } from "./refresh.ts";
 
 /** The dependencies of conditions. */
 export interface ConditionParts extends Pick<ConditionCallParts, "alarms" | "acts" | "accountOf"> {
-  /** The name of a robot that has nodes. */
-  readonly nameOf: (robotId: RobotId) => string | undefined;
-  /** The robot of the nodes below a path. */
-  readonly robotAt: (path: string) => RobotId | undefined;
+  readonly robots: RobotNodes;
   readonly acknowledged: AcknowledgedAlarms;
   readonly slices: Pick<TimeSlices, "begin">;
   readonly clock: Clock;
@@ -36,12 +32,12 @@ export function openConditions(
   server: OPCUAServer,
   addressSpace: AddressSpace,
   facts: AlarmFacts,
-  { alarms, acts, accountOf, nameOf, robotAt, acknowledged, slices, clock, log }: ConditionParts,
+  { alarms, acts, accountOf, robots, acknowledged, slices, clock, log }: ConditionParts,
 ): Conditions {
   const isOutOfService = (source: AlarmSource) =>
     source.kind === "robot" && alarms.shown(source).isOutOfService;
   const registry = createConditionRegistry(alarms.shown(ofGateway).alarms, acknowledged, isOutOfService);
-  const places = createConditionPlaces(addressSpace, nameOf, robotAt, alarms);
+  const places = createConditionPlaces(addressSpace, robots, alarms);
   const isOpen = () => server.engine.addressSpace !== null;
   const events = createConditionEvents(addressSpace, registry, places, facts, isOpen);
   answerRefresh(server, events, slices, clock, log);
