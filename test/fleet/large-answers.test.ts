@@ -23,6 +23,8 @@ let service: ScriptedService;
 let harness: FleetHarness;
 let map = "";
 let roster = '{"robots":[]}';
+/** In one piece already: putting it together is no turn of the gateway's. */
+const errorPage = String(Buffer.alloc(8_000_000, "x"));
 
 const vertex = (id: number) => ({
   ...{
@@ -74,6 +76,7 @@ beforeAll(async () => {
       "/map/getMapVertexes/2": () => map,
       "/amr/onlineAmr": () => roster,
     },
+    anyHttp: () => ({ status: 500, text: errorPage }),
   });
   harness = await startFleetSession(service, {
     cacheDirectory: folder,
@@ -160,6 +163,12 @@ test("nor does an answer over gRPC hold up the loop: a million indexes are given
   const ask = () => harness.port.call("GetConveyorIndex", '{"robotId":"r1"}', CALL_MS);
   const [ending, longestMs] = await timed(ask);
   expect(ending).toMatchObject({ kind: "unknown", code: "DATA_LOSS" });
+  expect(longestMs).toBeLessThan(LONGEST_TURN_MS);
+});
+
+test("nor does an error page of 8 MB", async () => {
+  const [ending, longestMs] = await timed(() => getMap(3));
+  expect(ending).toMatchObject({ code: "INTERNAL", message: "HTTP 500" });
   expect(longestMs).toBeLessThan(LONGEST_TURN_MS);
 });
 

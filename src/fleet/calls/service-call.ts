@@ -227,8 +227,8 @@ export function errorOfHttp({ status, headers, parts }: HttpAnswer): {
   readonly message: string;
 } {
   const number = Number(headers["grpc-status"] ?? Number.NaN);
-  const bytes = Buffer.concat(parts);
-  const body = bytes.length > LONGEST_ERROR_BODY ? null : parsedJson(String(bytes));
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  const body = length > LONGEST_ERROR_BODY ? null : parsedJson(String(Buffer.concat(parts)));
   const hasCode = Number.isInteger(number) && number > 0;
   const code = hasCode ? codeName(number) : (codeOfStatus.get(status) ?? "UNKNOWN");
   const isPage = !hasCode && !isJsonObject(body) && code !== "UNAUTHENTICATED";
