@@ -59,7 +59,7 @@ export function opcUaFindings(opcua: OpcUaSection): readonly Finding[] {
   return findings;
 }
 
-/** The gateway is no client of its own: no session would ever come of it. */
+/** The gateway would connect to itself, and no client would ever open a session. */
 function ownReverseFindings({ reverseConnect, listen, hostname }: OpcUaSection): readonly Finding[] {
   const isLocal = isLoopback(listen.host);
   const hearsLoopback = isLocal || everywhere.has(listen.host);

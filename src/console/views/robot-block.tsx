@@ -21,7 +21,10 @@ interface BlockProps {
 /** Rows drawn only in sight (docs/internals/decisions.md, Rows out of sight wait their turn). */
 class RobotBlock extends Component<BlockProps> {
   #isOutOfSight = false;
-  /** The browser says it before it draws the rows. Without this event, the block counts as in sight. */
+  /**
+   * The browser tells it before it draws the rows. In a browser without this event the block counts as in
+   * sight. Preact's types do not have the event, so it is spread.
+   */
   readonly #sight = {
     onContentVisibilityAutoStateChange: ({ skipped }: ContentVisibilityAutoStateChangeEvent) => {
       this.#isOutOfSight = skipped;

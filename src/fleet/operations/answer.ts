@@ -137,7 +137,7 @@ async function listEnding<Element>(
     ...(name === list.name ? ["[", ...texts, text, "]"] : [JSON.stringify(value)]),
   ]);
   const responseJson = [...members, "}"].join("");
-  // To join megabytes takes a whole slice: whoever reads them does so in another one.
+  // Joining megabytes takes a whole slice, so the caller reads them in the next one.
   await slices.next();
   return { kind: "ok", responseJson, missionId: null, missionIds: [] };
 }

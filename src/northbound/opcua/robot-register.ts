@@ -1,3 +1,4 @@
+import querystring from "node:querystring";
 import { isIdentifier, isIdentifierNumber } from "../../domain/foreign-text.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import { isJsonObject } from "../../platform/json.ts";
@@ -166,4 +167,9 @@ export function createRobotNames(known: readonly KnownRobot[]): RobotNames {
  */
 export function nodeName(robotId: RobotId): string {
   return encodeURIComponent(Buffer.from(robotId).toString()).replaceAll(".", "%2E").replaceAll("~", "%7E");
+}
+
+/** The robot id of such a step. A text that is no such step gives a name that no robot has. */
+export function robotIdOf(step: string): RobotId {
+  return querystring.unescape(step);
 }

@@ -1,10 +1,9 @@
-import querystring from "node:querystring";
 import { type AddressSpace, NodeId, NodeIdType, type UAObject } from "node-opcua";
 import type { ActiveAlarms } from "../../../contracts/alarms.ts";
 import { type AlarmSource, isAlarmCode } from "../../../domain/alarm.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import { FLEET_NAMESPACE_INDEX } from "../fleet-nodeset.ts";
-import { nodeName } from "../robot-register.ts";
+import { nodeName, robotIdOf } from "../robot-register.ts";
 import { type ConditionState, conditionName } from "./condition-state.ts";
 
 /** Where a condition is in the address space. */
@@ -69,7 +68,7 @@ export function createConditionPlaces(
     isNode: (nodeId) => addressSpace.findNode(nodeId) !== null,
     robotOf({ value }) {
       const [, path = "", , robot] = conditionPath.exec(String(value)) ?? [];
-      return robotAt(path) ?? (robot === undefined ? null : querystring.unescape(robot));
+      return robotAt(path) ?? (robot === undefined ? null : robotIdOf(robot));
     },
     isConditionId({ namespace, value }) {
       if (namespace !== FLEET_NAMESPACE_INDEX || typeof value !== "string") return false;

@@ -48,7 +48,7 @@ const supported: ReadonlySet<FilterOperator> = new Set([
 
 /** The limit of select clauses, and of operands in the where clause: node-opcua checks it too late. */
 const MOST_PARTS = 1_000;
-/** Of the where clause. Clients of the market send fewer than 20. */
+/** Of the where clause: each event evaluates them for each item. */
 const MOST_ELEMENTS = 64;
 const LONGEST_LITERAL_BYTES = 4_096;
 const LONGEST_FILTER_BYTES = 65_536;

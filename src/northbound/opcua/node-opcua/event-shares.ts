@@ -34,7 +34,7 @@ const spaces = new WeakMap<AddressSpace, EventShares>();
 const charges = new WeakMap<object, Charge>();
 let isPatched = false;
 
-/** Whoever makes an item pays for it until it is deleted, with a session or without. */
+/** An item counts for the user who made it until it is deleted, with a session or without. */
 export function shareEvents(space: AddressSpace, options: OpcUaOptions): void {
   spaces.set(space, createEventShares(options));
   if (isPatched) return;
