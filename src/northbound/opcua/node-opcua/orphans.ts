@@ -48,8 +48,11 @@ export function expireOrphans(server: OPCUAServer, clock: Clock): void {
     close(token, deletesSubscriptions, reason);
     for (const orphan of subscriptions()) {
       if (before.has(orphan)) continue;
+      const cancel = () => cancels.get(orphan)?.();
       // It may have been taken over since it lost an earlier session.
-      cancels.get(orphan)?.();
+      if (cancels.has(orphan)) cancel();
+      // An end that waits would keep it in memory. Mostly its own, shorter lifetime ends it.
+      else orphan.once("terminated", cancel);
       const end = () => {
         if (subscriptions().includes(orphan)) server.engine.deleteOrphanSubscription(orphan);
       };
