@@ -20,7 +20,7 @@ let folder: string;
 let harness: E2eHarness;
 /** PLCs by the user that they log on as. */
 let plcs: Readonly<Record<User, Plc>>;
-let stopBeating: () => void = () => {};
+let stopBeating: () => Promise<void> = async () => {};
 let beats = 0;
 let requests = 0;
 
@@ -63,7 +63,7 @@ beforeEach(async () => {
     expect((await belts(robotId, STOP, 1, 2)).outcome).toBe("succeeded");
 });
 afterEach(async () => {
-  stopBeating();
+  await stopBeating();
   for (const station of ["dock", "gate"]) await order(plcs.eva, station, OVERRIDE);
 });
 
@@ -116,9 +116,15 @@ async function beginBeating(): Promise<void> {
     beats += 1;
     await plcs.line1.write([tag("dock", "Heartbeat"), int32(beats)]);
   };
-  await beat();
-  const timer = setInterval(() => void beat(), HEARTBEAT_MS / 10);
-  stopBeating = () => clearInterval(timer);
+  let lastBeat = beat();
+  await lastBeat;
+  const timer = setInterval(() => {
+    lastBeat = lastBeat.then(beat);
+  }, HEARTBEAT_MS / 10);
+  stopBeating = async () => {
+    clearInterval(timer);
+    await lastBeat;
+  };
 }
 
 const overMqtt = (operation: string, request: object) => {
@@ -233,7 +239,7 @@ test("leased at its destination, it obeys its station, and others are told whose
 
   const from = harness.log.entries.length;
   const heardFrom = harness.mqtt.received.entries.length;
-  stopBeating();
+  await stopBeating();
   await leaseLine("the station's heartbeat has lapsed", from);
   await rolls(ROBOT, 1, false);
   const whose = { station: "dock", protocol: "opcua", user: "line1" };

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { clocksPart, memberPart, syncPart, tryMembers } from "../../../src/cli/online/members.ts";
 import { metricsOf, readEtcdMetrics } from "../../../src/cluster/etcd/metrics.ts";
@@ -150,9 +151,16 @@ describe.skipIf(!hasEtcd)("a real etcd", () => {
     await say("b", 1);
     let count = 1;
     // Again and again: the first look may come late, and takes what it finds for old.
-    const speaking = setInterval(() => void say("b", ++count), 200);
+    const isDone = new AbortController();
+    const speaking = (async () => {
+      while (!isDone.signal.aborted) {
+        await say("b", ++count);
+        await pause(200);
+      }
+    })();
     const parts = await tryMembers(client, cluster, sections, systemClock);
-    clearInterval(speaking);
+    isDone.abort();
+    await speaking;
     expect(parts.map(({ part, state }) => [part, state])).toEqual([
       ["cluster member a", "skipped"],
       ["cluster member b", "ok"],
