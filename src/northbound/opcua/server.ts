@@ -30,6 +30,7 @@ import { checkEventSubscriptions } from "./node-opcua/event-subscriptions.ts";
 import { type Fence, fence } from "./node-opcua/fence.ts";
 import { answerHistoryReads } from "./node-opcua/history-reads.ts";
 import { correctIndexRanges } from "./node-opcua/index-ranges.ts";
+import { shareItems } from "./node-opcua/item-shares.ts";
 import {
   allowManyWatchers,
   boundTriggers,
@@ -299,6 +300,7 @@ async function openServer(
     boundTriggers();
     deliverEvents(clock);
     checkEventSubscriptions(addressSpaceOf(server), options);
+    shareItems(addressSpaceOf(server), options);
     publishInTurns();
     showSampleRate(server);
     const auditEvents = openAudit(server, options, parts);

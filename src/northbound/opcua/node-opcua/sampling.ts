@@ -8,7 +8,9 @@ import {
   ModifyMonitoredItemsRequest,
   type MonitoringParameters,
   type OPCUAServer,
+  type ServerSession,
 } from "node-opcua";
+import { SHORT_QUEUE, sharesOf, valuesOf } from "./item-shares.ts";
 import { orphansOf } from "./orphans.ts";
 import { userOf } from "./session-bounds.ts";
 
@@ -80,11 +82,6 @@ function reviseModify(server: OPCUAServer, request: ModifyMonitoredItemsRequest)
 
 /** The limit of values in all queues of one session; an event is as many as its fields take. */
 const MOST_QUEUED = 100_000;
-/** A field of an event is a Variant. A value has a status and times, too. */
-const FIELDS_OF_VALUE = 4;
-/** A queue as short as this is always granted: maxMonitoredItems bounds their number. */
-const SHORT_QUEUE = 10;
-
 /**
  * Shortens the queues that a request asks for, so that those of its session have a common bound; the answer
  * contains the result. node-opcua 2.182 bounds each queue by itself, at 5,000: a client of 10,000 items that
@@ -97,7 +94,9 @@ function shortenQueues(
 ): void {
   const long = asked.filter((parameters) => parameters !== null && parameters.queueSize > SHORT_QUEUE);
   if (long.length === 0) return;
-  const free = MOST_QUEUED - queuedBy(server, subscriptionId);
+  const session = server.engine.findSubscription(subscriptionId)?.$session;
+  const user = userOf(session?.userIdentityToken);
+  const free = Math.min(MOST_QUEUED - queuedBy(server, session, user), roomOf(server, user));
   const share = Math.max(SHORT_QUEUE, Math.floor(free / long.length));
   for (const parameters of long) {
     if (parameters === null) continue;
@@ -106,10 +105,13 @@ function shortenQueues(
   }
 }
 
-/** How much the queues of the subscription's session, and of its user's without a session, may hold now. */
-function queuedBy(server: OPCUAServer, subscriptionId: number): number {
-  const session = server.engine.findSubscription(subscriptionId)?.$session;
-  const user = userOf(session?.userIdentityToken);
+/** How many values more all long queues of a user may hold. */
+function roomOf({ engine: { addressSpace } }: OPCUAServer, user: string): number {
+  return addressSpace === null ? 0 : sharesOf(addressSpace).roomOf(user);
+}
+
+/** How much the queues of a session, and of its user's subscriptions without one, may hold now. */
+function queuedBy(server: OPCUAServer, session: ServerSession | undefined, user: string): number {
   const orphans = orphansOf(server).filter(({ owner }) => owner === user);
   let sum = 0;
   for (const subscription of [
@@ -122,12 +124,6 @@ function queuedBy(server: OPCUAServer, subscriptionId: number): number {
     }
   }
   return sum;
-}
-
-/** As how many values a notification of an item with this filter counts. */
-function valuesOf(filter: unknown): number {
-  if (!(filter instanceof EventFilter)) return 1;
-  return Math.max(1, Math.ceil((filter.selectClauses ?? []).length / FIELDS_OF_VALUE));
 }
 
 /**

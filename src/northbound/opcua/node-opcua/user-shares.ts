@@ -18,6 +18,8 @@ export interface Capacity {
 export interface UserShares {
   /** Whether `user` may have one more, or so many more, while these are taken (by user). */
   hasRoom(user: string, taken: ReadonlyMap<string, number>, more?: number): boolean;
+  /** How many more `user` may have. */
+  roomOf(user: string, taken: ReadonlyMap<string, number>): number;
 }
 
 /**
@@ -32,19 +34,16 @@ export function shareAmongUsers(
   const shares = options.users.pick((users) =>
     ownShares([...users, ...anonymous(options.insecureLoopback)], capacity),
   );
-  return {
-    hasRoom(user, taken, more = 1) {
-      const own = shares.now();
-      const mine = (taken.get(user) ?? 0) + more;
-      if (mine <= (own.get(user) ?? 0)) return true;
-      if (mine > perUser) return false;
-      let used = more;
-      for (const count of taken.values()) used += count;
-      for (const [name, count] of own)
-        used += name === user ? 0 : Math.max(0, count - (taken.get(name) ?? 0));
-      return used <= total;
-    },
-  };
+  function roomOf(user: string, taken: ReadonlyMap<string, number>): number {
+    const own = shares.now();
+    const mine = taken.get(user) ?? 0;
+    let used = 0;
+    for (const count of taken.values()) used += count;
+    for (const [name, count] of own) used += name === user ? 0 : Math.max(0, count - (taken.get(name) ?? 0));
+    return Math.max(0, (own.get(user) ?? 0) - mine, Math.min(perUser - mine, total - used));
+  }
+
+  return { roomOf, hasRoom: (user, taken, more = 1) => more <= roomOf(user, taken) };
 }
 
 /** The own share of each user. */
