@@ -80,8 +80,12 @@ export function answerRefresh(
 
   async function refresh(values: Variant[], context: ISessionContext): Promise<CallMethodResultOptions> {
     const [subscriptionId, itemId] = values.map(({ value }) => Number(value));
-    const subscription = server.engine.findSubscription(subscriptionId ?? 0);
-    if (subscription === null) return { statusCode: StatusCodes.BadSubscriptionIdInvalid };
+    // Undefined, in spite of its type, once a subscription has outlived its session.
+    const subscription = server.engine.findSubscription(subscriptionId ?? 0) as
+      | Subscription
+      | null
+      | undefined;
+    if (subscription == null) return { statusCode: StatusCodes.BadSubscriptionIdInvalid };
     if (subscription.$session?.sessionContext !== context)
       return { statusCode: StatusCodes.BadUserAccessDenied };
     const items = itemsOf(subscription);

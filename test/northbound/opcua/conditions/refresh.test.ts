@@ -83,6 +83,13 @@ it("is not seen by another subscription, and refuses another session's", async (
   expect(await other.refresh()).toHaveLength(robots.length);
 });
 
+it("of an unknown subscription is refused as such, also after one has outlived its session", async () => {
+  const tv = await harness.client("tv");
+  await listen(tv);
+  await tv.session.close(false);
+  expect((await callRefresh(ann, 4_000_000_000)).name).toBe("BadSubscriptionIdInvalid");
+});
+
 it("is BadRefreshInProgress while one of the same subscription is not complete", async () => {
   const short = await listen(ann, { queueSize: 1 });
   const methodId = resolveNodeId(MethodIds.ConditionType_ConditionRefresh);
