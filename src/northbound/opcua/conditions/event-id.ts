@@ -9,7 +9,9 @@ export interface AlarmRevision {
 
 /** The EventId of a condition: the states of its alarms, which are kept over a restart. */
 export function eventIdOf(alarms: readonly Alarm[]): string {
-  return alarms.map(({ id, occurrences, revision }) => `${id}.${occurrences}.${revision}`).join("+");
+  // Sorted: after a restart, the alarms of a battery come in another order.
+  const states = alarms.map(({ id, occurrences, revision }) => `${id}.${occurrences}.${revision}`);
+  return states.sort().join("+");
 }
 
 const LONGEST_ID = 256;
