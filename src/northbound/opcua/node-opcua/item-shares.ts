@@ -16,7 +16,7 @@ import { shareAmongUsers } from "./user-shares.ts";
 /** A queue as short as this is always granted: the bound of the items bounds those, too. */
 export const SHORT_QUEUE = 10;
 /** What all longer queues hold, in values. A value takes 400 bytes of memory. */
-const inLongQueues = { total: 500_000, perUser: 300_000, ofCommander: 20_000, ofReader: 5_000 };
+const inLongQueues = { total: 300_000, perUser: 100_000, ofCommander: 20_000, ofReader: 5_000 };
 /** The items that are kept for each user. */
 const ownItems = { ofCommander: 5_000, ofReader: 1_000 };
 /** A field of an event is a Variant. A value has a status and times, too. */

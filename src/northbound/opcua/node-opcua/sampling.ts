@@ -8,10 +8,8 @@ import {
   ModifyMonitoredItemsRequest,
   type MonitoringParameters,
   type OPCUAServer,
-  type ServerSession,
 } from "node-opcua";
 import { SHORT_QUEUE, sharesOf, valuesOf } from "./item-shares.ts";
-import { orphansOf } from "./orphans.ts";
 import { userOf } from "./session-bounds.ts";
 
 /** The smallest queue of events. */
@@ -80,12 +78,9 @@ function reviseModify(server: OPCUAServer, request: ModifyMonitoredItemsRequest)
   }
 }
 
-/** The limit of values in all queues of one session; an event is as many as its fields take. */
-const MOST_QUEUED = 100_000;
 /**
- * Shortens the queues that a request asks for, so that those of its session have a common bound; the answer
- * contains the result. node-opcua 2.182 bounds each queue by itself, at 5,000: a client of 10,000 items that
- * never publishes would take gigabytes before its subscription expires.
+ * Shortens the long queues that a request asks for, all of them alike, to what their user has left
+ * (item-shares.ts); the answer contains the result.
  */
 function shortenQueues(
   server: OPCUAServer,
@@ -96,8 +91,7 @@ function shortenQueues(
   if (long.length === 0) return;
   const session = server.engine.findSubscription(subscriptionId)?.$session;
   const user = userOf(session?.userIdentityToken);
-  const free = Math.min(MOST_QUEUED - queuedBy(server, session, user), roomOf(server, user));
-  const share = Math.max(SHORT_QUEUE, Math.floor(free / long.length));
+  const share = Math.max(SHORT_QUEUE, Math.floor(roomOf(server, user) / long.length));
   for (const parameters of long) {
     if (parameters === null) continue;
     const most = Math.max(SHORT_QUEUE, Math.floor(share / valuesOf(parameters.filter)));
@@ -108,22 +102,6 @@ function shortenQueues(
 /** How many values more all long queues of a user may hold. */
 function roomOf({ engine: { addressSpace } }: OPCUAServer, user: string): number {
   return addressSpace === null ? 0 : sharesOf(addressSpace).roomOf(user);
-}
-
-/** How much the queues of a session, and of its user's subscriptions without one, may hold now. */
-function queuedBy(server: OPCUAServer, session: ServerSession | undefined, user: string): number {
-  const orphans = orphansOf(server).filter(({ owner }) => owner === user);
-  let sum = 0;
-  for (const subscription of [
-    ...(session?.publishEngine.subscriptions ?? []),
-    ...orphans.map(({ subscription: orphan }) => orphan),
-  ]) {
-    for (const handle of subscription.getMonitoredItems().serverHandles) {
-      const item = subscription.getMonitoredItem(handle);
-      sum += (item?.queueSize ?? 0) * valuesOf(item?.filter);
-    }
-  }
-  return sum;
 }
 
 /**
