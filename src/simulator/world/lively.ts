@@ -26,7 +26,10 @@ const patrolKinds: Readonly<Record<Family, MissionKind>> = {
 
 /** How long an idle robot waits for its next mission: from the first number to the second. */
 const pausesMs = { missions: [4_000, 16_000], patrols: [50, 950] } as const;
-/** Staff swaps a battery below this, so that an unattended fleet does not run flat. */
+/**
+ * Staff swaps a battery below this, so that an unattended fleet does not run flat. An empty one stays: it was
+ * emptied to see what becomes of it.
+ */
 const SWAP_BELOW_PERCENT = 10;
 const PATROL_GOALS = 4;
 
@@ -65,7 +68,7 @@ export function enliven(
   };
 
   const keepCharged = (robot: Robot) => {
-    if (robot.battery.percent >= SWAP_BELOW_PERCENT) return;
+    if (robot.battery.percent >= SWAP_BELOW_PERCENT || isFlat(robot)) return;
     incidents.cause({ robotId: robot.id, kind: "battery", percent: 100 });
   };
 

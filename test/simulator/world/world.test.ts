@@ -49,6 +49,15 @@ describe("a world", () => {
     expect(lines.length).toBeGreaterThan(50);
   });
 
+  it("has staff who swap a low battery when it is lively, and leave an empty one alone", () => {
+    const world = createWorld({ ...defaultScenario().world, seed: 7, lively: "missions" }, START_MS, 1_000);
+    world.happen({ robotId: "cart-01", kind: "battery", percent: 5 });
+    world.happen({ robotId: "cart-02", kind: "battery", percent: 0 });
+    world.advance(START_MS + 60_000);
+    expect(world.robots.get("cart-01")?.battery.percent).toBeGreaterThan(90);
+    expect(world.robots.get("cart-02")?.battery.percent).toBe(0);
+  });
+
   it("keeps a robot in one place whatever is asked of it: no step is longer than its speed allows", () => {
     const words = fc.constantFrom(
       "mission",
