@@ -45,7 +45,9 @@ describePages("the console of a gateway", (pages) => {
     await harness.mqtt.send("CreateMission", "console-1", request);
     await page.getByText(/^Moves since/).waitFor();
     await page.getByRole("link", { name: "CreateMission" }).click();
-    await page.getByRole("heading", { name: /^CreateMission: → Station D.*\s+succeeded$/ }).waitFor();
+    await page
+      .getByRole("heading", { name: /^CreateMission: → Station D.*\s+succeeded → drives$/ })
+      .waitFor();
     await page.getByText("mqtt:e2e").waitFor();
   });
 

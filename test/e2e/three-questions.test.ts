@@ -80,7 +80,7 @@ describePages("a new user of the console finds within ten seconds", (pages) => {
       const command = page.getByRole("row").filter({ hasText: "CreateMission" });
       const sent = await command.textContent();
       await command.getByRole("link").first().click();
-      await page.getByRole("heading", { name: /^CreateMission: → .+\s+succeeded$/ }).waitFor();
+      await page.getByRole("heading", { name: /^CreateMission: → .+\s+succeeded → paused$/ }).waitFor();
       return `${sent} | ${await page.locator(".first").textContent()}`;
     });
     expect(said).toMatch(/^CreateMission.*cart-03.*succeeded → paused.*mqtt:e2e.* \| ./s);

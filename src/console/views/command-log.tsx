@@ -104,7 +104,7 @@ function CommandTable(props: {
         cells: [
           <Link to={commandAddress(commandKey(command))}>{operationText(command)}</Link>,
           ...(isOfAll ? [<OfRobot robotId={command.robot_id} />] : []),
-          <State command={command} />,
+          <CommandState command={command} />,
           sourceText(command),
           // An act is done at once.
           <Ago iso={command.accepted_at ?? command.final_at} />,
@@ -122,7 +122,7 @@ function OfRobot({ robotId }: { readonly robotId: string | null }) {
 }
 
 /** Its stage or outcome; of a mission that the service has taken, also what the robot has made of it. */
-function State({ command }: { readonly command: Command }) {
+export function CommandState({ command }: { readonly command: Command }) {
   const { store } = usePage();
   const { robot_id: robotId, mission_id: missionId, operation, outcome } = command;
   const shown = <Word {...commandWord(command)} />;

@@ -1,9 +1,9 @@
 import type { Command as CommandFacts } from "../../northbound/web/api/command.ts";
-import { commandWord, meaningText, operationText, sourceText } from "../fleet/command-words.ts";
+import { meaningText, operationText, sourceText } from "../fleet/command-words.ts";
 import { codesManualAddress, robotAddress } from "../route.ts";
 import { say, word } from "../texts/texts.ts";
-import { useCommands } from "./command-log.tsx";
-import { Ago, Card, Link, Says, Table, Time, TimeZone, Word } from "./parts.tsx";
+import { CommandState, useCommands } from "./command-log.tsx";
+import { Ago, Card, Link, Says, Table, Time, TimeZone } from "./parts.tsx";
 
 /** All stages of one command. */
 export function Command({ commandKey }: { readonly commandKey: string }) {
@@ -25,7 +25,7 @@ export function Command({ commandKey }: { readonly commandKey: string }) {
     <>
       <div>
         <h1>
-          {operationText(command)} <Word {...commandWord(command)} />
+          {operationText(command)} <CommandState command={command} />
         </h1>
         <TimeZone />
       </div>

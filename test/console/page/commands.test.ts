@@ -113,6 +113,20 @@ describePages("the log of commands", (pages) => {
     expect(new URL(page.url()).pathname).toBe("/robots/cart-1");
   });
 
+  it("says on the page of a command whether the robot has arrived, and leads to the robot", async () => {
+    const made = command(3, { operation: "CreateMission", mission_id: "m1" });
+    const mission = oneMission({ mission_id: "m1", state: "STATE_SUCCEEDED" });
+    const { page } = await pages.open(`/commands/${encodeURIComponent("web:anna/c3")}`, {
+      robots: [standingRobot("cart-1", { mission })],
+      prepare: (opened) => {
+        opened.commands = [made];
+      },
+    });
+    const heading = page.getByRole("heading", { name: /^CreateMission\s+succeeded → arrived$/ });
+    await heading.getByRole("link", { name: "arrived" }).click();
+    expect(new URL(page.url()).pathname).toBe("/robots/cart-1");
+  });
+
   it("has its filter in the address, so that it can be shared", async () => {
     const { page } = await open("/commands");
     await page.getByLabel("Source").fill("PLC");
