@@ -1,4 +1,5 @@
 import type { AlarmView } from "../../models/alarm.ts";
+import type { Station } from "../../northbound/web/api/floor.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import type { SessionFacts } from "../../northbound/web/api/session.ts";
 import type { ListedAlarms } from "../../northbound/web/api/stream.ts";
@@ -37,6 +38,18 @@ export function needsSomebody({ count, alarms }: ListedAlarms): number {
 export function alarmEmphasis({ active, priority }: AlarmView): Emphasis {
   if (!active) return "normal";
   return priority === "urgent" || priority === "high" ? "alarm" : "abnormal";
+}
+
+/**
+ * The emphasis of a station's number of alarms: that of its gravest one, or of the robot that is there. The
+ * least urgent ones may not be listed.
+ */
+export function stationEmphasis({ station, state }: Station, alarms: readonly AlarmView[]): Emphasis {
+  const { robot_here: here } = state;
+  const isThere = (alarm: AlarmView) => here !== null && alarm.robot_id === here;
+  const own = alarms.filter((alarm) => alarm.station === station || isThere(alarm)).map(alarmEmphasis);
+  if (own.length === 0) return "abnormal";
+  return own.find((each) => each === "alarm") ?? own.find((each) => each === "abnormal") ?? "normal";
 }
 
 /** How many alarms are in each state, in words. */

@@ -1,13 +1,11 @@
 import { useSignal } from "@preact/signals";
-import type { AlarmView } from "../../models/alarm.ts";
 import type { Station } from "../../northbound/web/api/floor.ts";
 import type { EndedLease } from "../../northbound/web/api/robot.ts";
 import { remove } from "../api.ts";
-import { alarmEmphasis } from "../fleet/alarms.ts";
+import { stationEmphasis } from "../fleet/alarms.ts";
 import { byName } from "../fleet/list.ts";
 import { conveyorsText, nobodyComesText, nobodyHereText, stepText } from "../fleet/station-words.ts";
 import { doubted } from "../fleet/words.ts";
-import type { Emphasis } from "../floor/scene.ts";
 import { robotAddress, stationTagsAddress } from "../route.ts";
 import { numberText, say, word } from "../texts/texts.ts";
 import { usePage } from "./context.ts";
@@ -53,7 +51,7 @@ function StationCard({ station }: { readonly station: Station }) {
             <Link to="/alarms">
               <Word
                 word={say("alarms.number", { count: alarms })}
-                emphasis={gravest(name, store.fleet.value?.alarms.alarms)}
+                emphasis={stationEmphasis(station, store.fleet.value?.alarms.alarms ?? [])}
               />
             </Link>
           )}
@@ -105,13 +103,6 @@ function StationCard({ station }: { readonly station: Station }) {
       <Leases station={station} />
     </section>
   );
-}
-
-/** The colour of a station's alarms is that of its gravest one. The least urgent ones may not be listed. */
-function gravest(station: string, alarms: readonly AlarmView[] = []): Emphasis {
-  const own = alarms.filter((alarm) => alarm.station === station).map(alarmEmphasis);
-  if (own.length === 0) return "abnormal";
-  return own.find((each) => each === "alarm") ?? own.find((each) => each === "abnormal") ?? "normal";
 }
 
 interface SeenProps {

@@ -308,6 +308,9 @@ describePages("other views", (pages) => {
     await card.getByText("◆ 1 alarm").waitFor();
     gateway.send("change", { at, alarms: { count: 1, alarms: [low] } });
     await card.getByText("▲ 1 alarm").waitFor();
+    // One of the robot that is there counts, too, and it is over.
+    gateway.send("change", { at, alarms: { count: 1, alarms: [{ ...flatBattery, active: false }] } });
+    await card.getByText("● 1 alarm").waitFor();
   });
 
   it("acknowledge several alarms at once by a second step", async () => {
