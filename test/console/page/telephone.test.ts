@@ -69,6 +69,9 @@ describePages("on a telephone", (pages) => {
     const state = row.locator("td[data-label=State]");
     const [card, value] = [await row.boundingBox(), await state.boundingBox()];
     expect(value?.width).toBeGreaterThan((card?.width ?? Number.NaN) - 40);
+    // A word with a ground ends where its text does.
+    const word = await state.locator(".word").boundingBox();
+    expect(word?.width).toBeLessThan((value?.width ?? Number.NaN) / 2);
     // Beside its name there is one value, and not a row for each part of it.
     expect(await page.evaluate(cellsOfSeveralParts)).toEqual([]);
   });
