@@ -301,9 +301,10 @@ interface Seen {
 /** The numbers that the page has read, an unchanged one again each time. */
 function Sparkline(props: { readonly tag: Tag; readonly askedAt: Moment | null }) {
   const { tag, askedAt } = props;
-  const { value, quality } = tag;
+  const { quality } = tag;
+  const value = numberOf(tag);
   const seen = useRef<Seen>({ values: [], askedAt: null });
-  if (typeof value !== "number" || !Number.isFinite(value)) return null;
+  if (value === null) return null;
   // The view is rendered for other reasons too.
   if (quality === "good" && seen.current.askedAt !== askedAt)
     seen.current = { values: [...seen.current.values.slice(1 - MOST_VALUES), value], askedAt };
@@ -327,6 +328,13 @@ function Sparkline(props: { readonly tag: Tag; readonly askedAt: Moment | null }
       </svg>
     </figure>
   );
+}
+
+/** A topic's payload is text, also that of a number. */
+function numberOf({ protocol, value }: Tag): number | null {
+  const isText = protocol === "mqtt" && typeof value === "string" && value !== "";
+  const number = isText ? Number(value) : value;
+  return typeof number === "number" && Number.isFinite(number) ? number : null;
 }
 
 /** Puts a text onto the clipboard. */

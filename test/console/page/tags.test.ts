@@ -250,6 +250,14 @@ describePages("tags and connections", (pages) => {
     expect(newest).toBe("100.0,2.0");
   });
 
+  it("draws the number of a topic, whose payload is text", async () => {
+    const { page, answers } = await open("/tags");
+    const address = "fleetgate/demo/robots/cart-1/tags/battery/charge_percent";
+    answers.tags = [{ ...charge, protocol: "mqtt", address, type: "text", unit: null, value: "81" }];
+    await page.locator(`a[href*="${encodeURIComponent(address)}"]`).click();
+    await page.getByText("Since the page was opened: 81 to 81").waitFor();
+  });
+
   it("says since when it could not be read, and greys it", async () => {
     const { page, answers } = await open("/tags");
     await row(page, charge.address).waitFor();
