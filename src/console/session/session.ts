@@ -54,6 +54,7 @@ export function createSessions(fetch: Fetch): Sessions {
         const body = JSON.stringify({ user, password });
         const headers = { "content-type": "application/json" };
         const response = await fetch(ADDRESS, { method: "POST", headers, body });
+        if (response.status === 401) return say("logIn.wrong");
         if (!response.ok) return await refusalOf(response);
         take(await response.json());
         return null;

@@ -37,6 +37,17 @@ describePages("a gateway with users", (pages) => {
     await page.getByRole("heading", { name: /^cart-1/ }).waitFor();
   });
 
+  it("says in the language of the page why one fails", async () => {
+    const prepare = (gateway: FakeGateway) => {
+      gateway.user = null;
+    };
+    const { page } = await pages.open("/", { prepare, isLive: false, locale: "de-DE" });
+    await page.getByLabel("Benutzer").fill("ann");
+    await page.getByLabel("Passwort").fill("a-guess");
+    await page.getByLabel("Passwort").press("Enter");
+    await page.getByText("Nicht angemeldet: Benutzer oder Passwort ist falsch.").waitFor();
+  });
+
   it("shows nothing after a log-out, and nothing of the user before", async () => {
     const { page, gateway } = await open("ann");
     await page.getByText("Quality").waitFor();

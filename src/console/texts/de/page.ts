@@ -18,6 +18,7 @@ export const page = {
   "logIn.notKnownWho": "noch ist nicht bekannt, wer angemeldet ist: bitte erneut versuchen",
   "logIn.nothingStored": "dieser Browser speichert nichts: ein Neuladen könnte ihn wiederholen",
   "logIn.ended": "Ihre Anmeldung ist abgelaufen.",
+  "logIn.wrong": "Benutzer oder Passwort ist falsch",
   "logIn.tooMany": "zu viele fehlgeschlagene Anmeldungen: in {seconds} s erneut versuchen",
   "logIn.title": "Anmelden",
   "logIn.user": "Benutzer",

@@ -18,6 +18,7 @@ export const page = {
   "logIn.notKnownWho": "it is not known yet who is logged in: try again",
   "logIn.nothingStored": "this browser stores nothing: a reload could repeat it",
   "logIn.ended": "Your log-in has ended.",
+  "logIn.wrong": "user or password is wrong",
   "logIn.tooMany": "too many log-ins that failed: try again in {seconds} s",
   "logIn.title": "Log in",
   "logIn.user": "User",
