@@ -123,4 +123,10 @@ describePages("the list of robots", (pages) => {
     const names = await page.locator(".robots .row > a").allTextContents();
     expect(names).toEqual(["cart-299", ...ids.filter((id) => id !== "cart-299")]);
   });
+
+  it("says that there is none below the search, and not at the lower edge", async () => {
+    const { page } = await pages.open("/", { robots: [], viewport: { width: 1_440, height: 900 } });
+    const said = await page.getByText("There is no robot yet.").boundingBox();
+    expect(said?.y).toBeLessThan(450);
+  });
 });
