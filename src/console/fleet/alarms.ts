@@ -47,9 +47,18 @@ export function alarmEmphasis({ active, priority }: AlarmView): Emphasis {
 export function stationEmphasis({ station, state }: Station, alarms: readonly AlarmView[]): Emphasis {
   const { robot_here: here } = state;
   const isThere = (alarm: AlarmView) => here !== null && alarm.robot_id === here;
-  const own = alarms.filter((alarm) => alarm.station === station || isThere(alarm)).map(alarmEmphasis);
-  if (own.length === 0) return "abnormal";
-  return own.find((each) => each === "alarm") ?? own.find((each) => each === "abnormal") ?? "normal";
+  const own = alarms.filter((alarm) => alarm.station === station || isThere(alarm));
+  return own.length === 0 ? "abnormal" : gravestEmphasis(own);
+}
+
+/** The emphasis of the alarms that nobody has acknowledged, as that of the gravest one. */
+export function waitingEmphasis({ alarms }: ListedAlarms): Emphasis {
+  return gravestEmphasis(alarms.filter(({ acknowledged_by: by }) => by === null));
+}
+
+function gravestEmphasis(alarms: readonly AlarmView[]): Emphasis {
+  const each = alarms.map(alarmEmphasis);
+  return (["alarm", "abnormal"] as const).find((emphasis) => each.includes(emphasis)) ?? "normal";
 }
 
 /** How many alarms are in each state, in words. */

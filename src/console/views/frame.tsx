@@ -1,6 +1,6 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { needsSomebody } from "../fleet/alarms.ts";
+import { needsSomebody, waitingEmphasis } from "../fleet/alarms.ts";
 import type { IconName } from "../icon-paths.ts";
 import { manualAddress, type Route, tagAddress } from "../route.ts";
 import type { Store } from "../store.ts";
@@ -169,13 +169,14 @@ function Rail() {
   const { view } = route.value;
   const listed = store.isLive.value ? store.fleet.value?.alarms : undefined;
   const waiting = listed === undefined ? 0 : needsSomebody(listed);
+  const emphasis = listed === undefined ? "normal" : waitingEmphasis(listed);
   const more = store.fleet.value?.hasSimulator === true ? [...others, simulator] : others;
   const link = ({ to, name, icon, views }: Item) => (
     <Link key={to} to={to} current={views.includes(view)}>
       <Icon name={icon} />
       {say(name)}
       {to === "/alarms" && waiting > 0 && (
-        <span class="badge while-live">
+        <span class={`badge while-live ${emphasis}`}>
           {waiting}
           <span class="unseen"> {say("rail.unacknowledged")}</span>
         </span>

@@ -65,6 +65,17 @@ describePages("200 alarms of one code", (pages) => {
     await page.getByText("last: active, unacknowledged", { exact: true }).waitFor();
   });
 
+  it("are counted in the navigation, in red only while one of them stands", async () => {
+    const returned = { ...lost, id: "over", active: false, returned_at: "2026-01-02T03:04:05.000Z" };
+    const { page, gateway } = await open([lost, returned]);
+    const count = page.locator(".rail .badge");
+    const isRed = () => count.evaluate((badge) => badge.classList.contains("alarm"));
+    await expect.poll(isRed).toBe(true);
+    gateway.send("change", { at: new Date().toISOString(), alarms: { count: 1, alarms: [returned] } });
+    await expect.poll(isRed).toBe(false);
+    expect(await count.textContent()).toMatch(/^1/);
+  });
+
   it("are chosen together", async () => {
     const { page } = await open([...many, lost]);
     await page.getByRole("checkbox", { name: "Choose battery low of 200 robots" }).check();
