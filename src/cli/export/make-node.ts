@@ -1,4 +1,4 @@
-import type { ObjectModel, TagModel } from "../../northbound/opcua/model/member.ts";
+import type { NamedText, ObjectModel, TagModel, Text } from "../../northbound/opcua/model/member.ts";
 import {
   type ArgumentList,
   argumentLists,
@@ -15,7 +15,6 @@ import {
   VALUE_AS_TEXT,
   valueAsText,
 } from "../../northbound/opcua/model/properties.ts";
-import type { NamedText, Text } from "../../northbound/opcua/model/text.ts";
 import type { DataTypeName, ExportedNode, NodeRef, Reference, StandardNode, VariableFacts } from "./node.ts";
 
 /** Whether the objects of a type have a member. */

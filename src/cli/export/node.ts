@@ -1,7 +1,6 @@
-import type { TagType } from "../../northbound/opcua/model/member.ts";
+import type { TagType, Text } from "../../northbound/opcua/model/member.ts";
 import type { argumentLists, MethodArgument, MethodModel } from "../../northbound/opcua/model/method.ts";
 import type { SharedProperty } from "../../northbound/opcua/model/properties.ts";
-import type { Text } from "../../northbound/opcua/model/text.ts";
 
 /** Nodes of OPC UA itself that ours refer to, by the number of their NodeId in namespace 0. */
 export const standardNodes = {

@@ -1,8 +1,7 @@
 import { modelHead } from "../../northbound/opcua/fleet-nodeset.ts";
-import type { Unit } from "../../northbound/opcua/model/member.ts";
+import type { Text, Unit } from "../../northbound/opcua/model/member.ts";
 import type { MethodArgument } from "../../northbound/opcua/model/method.ts";
 import { CEFACT, type SharedProperty } from "../../northbound/opcua/model/properties.ts";
-import type { Text } from "../../northbound/opcua/model/text.ts";
 import { escaped } from "./function-block.ts";
 import {
   type ArgumentValue,

@@ -1,5 +1,5 @@
 import { LocalizedText } from "node-opcua";
-import type { NamedText, Text } from "./model/text.ts";
+import type { NamedText, Text } from "./model/member.ts";
 import type { NodeTexts } from "./node-opcua/lean-nodes.ts";
 import { cached } from "./node-opcua/lower.ts";
 

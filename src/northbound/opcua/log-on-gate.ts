@@ -8,8 +8,8 @@ import type { Log } from "../../platform/log.ts";
 import { createLogOnDelays, createLogOnHold, createLogOnReports } from "../../platform/log-on-delay.ts";
 import { createPasswordQueue } from "../../platform/password.ts";
 import { LEAST_RSA_BITS } from "../../platform/tls-files.ts";
-import { sourceOf } from "./commands/source-of.ts";
 import type { OpcUaUser } from "./options.ts";
+import { sourceOf } from "./security.ts";
 
 /** A log-on: of one user, from one address, with one client program. */
 export interface Applicant {

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { MODEL_VERSION } from "./fleet-nodeset.ts";
-import type { EnumModel } from "./model/enum-model.ts";
-import type { ObjectMember, ObjectModel, TagModel } from "./model/member.ts";
+import type { EnumModel, ObjectMember, ObjectModel, TagModel } from "./model/member.ts";
 import type { MethodArgument, MethodModel } from "./model/method.ts";
 import { objectTypesOf } from "./model/types.ts";
 import type { PlantLayout } from "./plant-layout.ts";

@@ -15,7 +15,7 @@ import {
 } from "node-opcua";
 import type { Clock } from "../../platform/clock.ts";
 import { germanOf, localized, textsOf, textsOfNamed } from "./localized.ts";
-import type { EnumModel } from "./model/enum-model.ts";
+import type { EnumModel, NamedText } from "./model/member.ts";
 import {
   isAnyOf,
   type ObjectMember,
@@ -33,7 +33,6 @@ import {
   type MethodArgument,
   type MethodModel,
 } from "./model/method.ts";
-import type { NamedText } from "./model/text.ts";
 import { createModelChanges, type NotifyModelChanges } from "./model-changes.ts";
 import { createLeanNodes } from "./node-opcua/lean-nodes.ts";
 import { answerInGerman } from "./node-opcua/locales.ts";

@@ -13,9 +13,8 @@ import {
   payloadStateNames,
 } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { batteryTags } from "./model/battery.ts";
 import { conveyorTags } from "./model/conveyor.ts";
-import { idleReasonTags } from "./model/robot.ts";
+import { batteryTags, idleReasonTags } from "./model/robot.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { fittingText, type Tag, type TagTimes, timesAt } from "./node-opcua/tag.ts";
 

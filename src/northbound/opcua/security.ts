@@ -16,7 +16,7 @@ import {
   UserTokenType,
   WellKnownRoles,
 } from "node-opcua";
-import type { Command, Role } from "../../domain/command.ts";
+import type { Command, Role, Source } from "../../domain/command.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { describeError } from "../../platform/error-text.ts";
 import type { Log } from "../../platform/log.ts";
@@ -237,4 +237,15 @@ export function revokedUsers(before: readonly OpcUaUser[], now: readonly OpcUaUs
     return after === undefined || secretOf(after) !== secretOf(user) || hasOther;
   };
   return new Set(before.filter(isRevoked).map(({ name }) => name));
+}
+
+/** The source of this user's requests. */
+export function sourceOf({ name }: Pick<Account, "name">): Source {
+  return { protocol: "opcua", name };
+}
+
+/** A session, for slots. */
+export interface Writer {
+  readonly sessionId: string;
+  readonly account: Account;
 }

@@ -14,8 +14,7 @@ import {
   VariantArrayType,
 } from "node-opcua";
 import { germanOf, localized, textsOf } from "./localized.ts";
-import type { EnumModel } from "./model/enum-model.ts";
-import type { TagModel, Unit } from "./model/member.ts";
+import type { EnumModel, TagModel, Unit } from "./model/member.ts";
 import { CEFACT, propertyTexts, type SharedProperty, sharedPropertiesOf } from "./model/properties.ts";
 import { answerInGerman } from "./node-opcua/locales.ts";
 import { cached } from "./node-opcua/lower.ts";

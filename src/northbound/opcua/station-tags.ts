@@ -5,7 +5,6 @@ import type { Permits, VisibleStations } from "../../contracts/stations.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { isValidSight, type StationConveyor, type StationSight } from "../../domain/station-sight.ts";
 import type { StationCounters, VisibleStation } from "../../domain/station-visits.ts";
-import { sourceOf } from "./commands/source-of.ts";
 import {
   CONVEYORS_SHOWN,
   conveyorArrays,
@@ -18,6 +17,7 @@ import {
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { fittingText, type Tag, type TagList, type TagScalar, type TagTimes } from "./node-opcua/tag.ts";
 import type { AddWritableTag } from "./node-opcua/write-requests.ts";
+import { sourceOf } from "./security.ts";
 import { isShown, statusOfQuality } from "./status.ts";
 import { isWholeValue, writeAct } from "./write-act.ts";
 

@@ -8,10 +8,8 @@ import {
   type UAObjectType,
 } from "node-opcua";
 import { textsOf } from "./localized.ts";
-import type { EnumModel } from "./model/enum-model.ts";
-import type { TagModel } from "./model/member.ts";
+import type { EnumModel, TagModel, Text } from "./model/member.ts";
 import { tagKind, VALUE_AS_TEXT, valueAsText } from "./model/properties.ts";
-import type { Text } from "./model/text.ts";
 import type { LeanNodes } from "./node-opcua/lean-nodes.ts";
 import { cached } from "./node-opcua/lower.ts";
 import { Tag, type TagTimes } from "./node-opcua/tag.ts";

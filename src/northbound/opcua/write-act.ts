@@ -10,8 +10,8 @@ import {
 import type { Acts } from "../../contracts/acts.ts";
 import type { ActFields, ActName } from "../../domain/acts.ts";
 import type { Outcome } from "../../domain/outcome.ts";
-import { sourceOf } from "./commands/source-of.ts";
 import type { Account } from "./security.ts";
+import { sourceOf } from "./security.ts";
 
 /** The acts that a write answers at once. */
 type TagAct = Exclude<ActName, "LeaseRobot">;

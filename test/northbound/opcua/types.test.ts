@@ -19,13 +19,13 @@ import { isMotorCommand } from "../../../src/northbound/opcua/commands/conveyor-
 import { isLoadCommand, isMissionOperation } from "../../../src/northbound/opcua/commands/mission-request.ts";
 import { isStationOperation } from "../../../src/northbound/opcua/commands/station-order.ts";
 import { typedMethods } from "../../../src/northbound/opcua/commands/typed-methods.ts";
-import type { EnumModel } from "../../../src/northbound/opcua/model/enum-model.ts";
 import {
   missionOperation,
   motorCommand,
   stationMotorCommand,
   stationOperation,
 } from "../../../src/northbound/opcua/model/enums.ts";
+import type { EnumModel } from "../../../src/northbound/opcua/model/member.ts";
 import { objectTypes } from "../../../src/northbound/opcua/model/types.ts";
 import { nodeText, type SeenNode, seeNodes } from "./browse-tree.ts";
 import { batteryChange } from "./changes.ts";

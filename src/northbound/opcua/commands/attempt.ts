@@ -11,11 +11,11 @@ import { ticketAccepted, ticketDone, ticketVoid } from "../../../domain/ticket.t
 import type { TakenTicket } from "../../../domain/ticket-numbers.ts";
 import { type Clock, noLaterThan } from "../../../platform/clock.ts";
 import type { Account } from "../security.ts";
+import { sourceOf } from "../security.ts";
 import type { SlotCommand } from "./slot-command.ts";
 import type { SlotKind } from "./slot-kind.ts";
 import type { SlotNumbers } from "./slot-numbers.ts";
 import { finalResult, type SlotResult, stageResult } from "./slot-tags.ts";
-import { sourceOf } from "./source-of.ts";
 
 /** How long a stop waits for the disk before it is sent without a record. */
 const STOP_SYNC_MS = 50;

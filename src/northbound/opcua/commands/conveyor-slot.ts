@@ -1,11 +1,11 @@
 import type { RobotId } from "../../../domain/robot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
+import { sourceOf } from "../security.ts";
 import { addParameter } from "./parameter.ts";
 import { numberKind } from "./parameter-kind.ts";
 import type { Slot, SlotKindParts } from "./slot.ts";
 import { missing, type SlotCommand } from "./slot-command.ts";
 import { addSlotTags } from "./slot-tags.ts";
-import { sourceOf } from "./source-of.ts";
 import { strayNumber, wholeNumber } from "./written-ticket.ts";
 
 /** `MotorCommand` by number, like the service's own enum; 0 means none. */

@@ -21,11 +21,11 @@ import { type MethodModel, methodFolders } from "../model/method.ts";
 import { robotType } from "../model/robot.ts";
 import type { Folder, MethodHandler, MethodNode, NodeBuilder } from "../node-builder.ts";
 import type { Account } from "../security.ts";
+import { sourceOf } from "../security.ts";
 import { operationMethod, outputs, queryOutcome } from "./method-models.ts";
 import type { SlotCommand } from "./slot-command.ts";
 import type { MissionRobot } from "./slot-operation.ts";
 import { outcomeNumber, outcomeText, stageNumbers } from "./slot-tags.ts";
-import { sourceOf } from "./source-of.ts";
 import { type TypedMethod, typedMethods } from "./typed-methods.ts";
 
 /** Of a request id in a line of the log, because its sender chose it. */

@@ -6,6 +6,7 @@ import { activitiesOf, type RobotSight, stopsOf } from "../../../domain/stops.ts
 import { hasArrived } from "../mission-tags.ts";
 import { followTags } from "../model/slot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
+import { sourceOf } from "../security.ts";
 import { isShown, statusOfQuality } from "../status.ts";
 import { tagTimes } from "../tag-registry.ts";
 import {
@@ -21,7 +22,6 @@ import type { SlotKindParts } from "./slot.ts";
 import type { SlotCommand, SlotRequest } from "./slot-command.ts";
 import type { MissionParameters, MissionRobot } from "./slot-operation.ts";
 import { addSlotTags } from "./slot-tags.ts";
-import { sourceOf } from "./source-of.ts";
 import { addMissionParameters } from "./station-order.ts";
 import { strayNumber } from "./written-ticket.ts";
 

@@ -1,8 +1,8 @@
 import { type NumericRange, type StatusCode, StatusCodes, type Variant } from "node-opcua";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import type { Tag, TagList, TagTimes } from "../node-opcua/tag.ts";
+import type { Writer } from "../security.ts";
 import type { ParameterKind } from "./parameter-kind.ts";
-import type { Writer } from "./source-of.ts";
 
 /**
  * A variable of a slot that clients write. Each session has a value of its own, and no other session's

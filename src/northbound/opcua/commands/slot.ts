@@ -9,13 +9,13 @@ import type { CommandRights } from "../../../contracts/commander.ts";
 import type { MakeStopRequest } from "../../../contracts/fleet-port.ts";
 import { isBusy, type TicketAction } from "../../../domain/ticket.ts";
 import type { Live } from "../../../platform/live.ts";
+import type { Writer } from "../security.ts";
 import { isValueAlone } from "../write-act.ts";
 import type { Parameter } from "./parameter.ts";
 import type { SlotCommand } from "./slot-command.ts";
 import { openSlotCommands, type SlotCommandParts, type SlotCommands } from "./slot-commands.ts";
 import type { SlotKind } from "./slot-kind.ts";
 import type { OpenSlotNumbers, OpenStopOnlyNumbers } from "./slot-numbers.ts";
-import type { Writer } from "./source-of.ts";
 import type { Order, WrittenTicket } from "./written-ticket.ts";
 
 /** A command slot: parameters that a client writes, and a ticket that makes one command of them, once. */

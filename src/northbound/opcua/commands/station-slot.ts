@@ -7,6 +7,7 @@ import type { Live } from "../../../platform/live.ts";
 import { leaseTags } from "../model/slot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import type { StationNode } from "../options.ts";
+import { sourceOf, type Writer } from "../security.ts";
 import { loadRequest, missionRequest } from "./mission-request.ts";
 import { addParameter, type Parameter, type ParameterPlace } from "./parameter.ts";
 import { numberKind } from "./parameter-kind.ts";
@@ -14,7 +15,6 @@ import type { Slot, SlotKindParts } from "./slot.ts";
 import type { SlotCommand } from "./slot-command.ts";
 import type { MissionRobot } from "./slot-operation.ts";
 import { addSlotTags } from "./slot-tags.ts";
-import { sourceOf, type Writer } from "./source-of.ts";
 import {
   addStationParameters,
   type FindRobot,

@@ -10,7 +10,7 @@ import {
 import { chainOperations } from "../commands/chain-operations.ts";
 import { missionOperations } from "../commands/mission-operations.ts";
 import type { Meaning } from "../commands/slot-operation.ts";
-import { enumModel, numberedModel } from "./enum-model.ts";
+import { enumModel, numberedModel } from "./member.ts";
 
 export const quality = enumModel("Quality", qualities, {
   good: ["known to be true now", "jetzt bekanntermaßen wahr"],

@@ -1,6 +1,6 @@
-import { enumModel } from "./enum-model.ts";
 import { missionState, slotOutcome } from "./enums.ts";
 import type { ObjectModel, TagTable } from "./member.ts";
+import { enumModel } from "./member.ts";
 
 /** What a station's robot did. */
 export const visitNames = ["NONE", "ARRIVED", "LEFT", "ABORTED"] as const;

@@ -1,6 +1,3 @@
-import type { EnumModel } from "./enum-model.ts";
-import type { Text } from "./text.ts";
-
 /** The scalar types that every PLC knows. */
 export type TagType = "Boolean" | "Int32" | "Double" | "String" | "DateTime";
 
@@ -103,3 +100,59 @@ export const second: Unit = { code: "SEC", symbol: "s", text: { en: "second", de
 export const metre: Unit = { code: "MTR", symbol: "m", text: { en: "metre", de: "Meter" } };
 export const millimetre: Unit = { code: "MMT", symbol: "mm", text: { en: "millimetre", de: "Millimeter" } };
 export const radian: Unit = { code: "C81", symbol: "rad", text: { en: "radian", de: "Radiant" } };
+
+/** A text for people, in the languages of the server. */
+export interface Text {
+  readonly en: string;
+  readonly de: string;
+}
+
+/** A node for people: its name in German, and a description. In English its name is its BrowseName. */
+export interface NamedText extends Text {
+  readonly german: string;
+}
+
+/** A number of an enumeration. */
+interface EnumValue {
+  readonly value: number;
+  /** ValueAsText of it, in every language. */
+  readonly name: string;
+  /** What it means. */
+  readonly text: Text;
+}
+
+/** The meaning of a tag's numbers. */
+export interface EnumModel {
+  /** Unique among all enumerations. */
+  readonly name: string;
+  readonly values: readonly EnumValue[];
+}
+
+/** An enumeration whose names are in the order of their numbers; each has its texts, English and German. */
+export function enumModel<Name extends string>(
+  name: string,
+  names: readonly Name[],
+  texts: Readonly<Record<Name, readonly [en: string, de: string]>>,
+): EnumModel {
+  return {
+    name,
+    values: names.map((each, value) => ({ value, name: each, text: textOf(texts[each]) })),
+  };
+}
+
+/** An enumeration of numbers with gaps, with texts but no names. */
+export function numberedModel(
+  name: string,
+  texts: Readonly<Record<number, readonly [en: string, de: string]>>,
+): EnumModel {
+  return {
+    name,
+    values: Object.entries(texts).map(([value, [en, de]]) => {
+      return { value: Number(value), name: en, text: { en, de } };
+    }),
+  };
+}
+
+function textOf([en, de]: readonly [string, string]): Text {
+  return { en, de };
+}

@@ -1,5 +1,4 @@
-import type { TagType } from "./member.ts";
-import type { NamedText, Text } from "./text.ts";
+import type { NamedText, TagType, Text } from "./member.ts";
 
 /** An input or output of a method. */
 export interface MethodArgument {

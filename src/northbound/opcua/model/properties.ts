@@ -1,6 +1,4 @@
-import type { EnumModel } from "./enum-model.ts";
-import type { TagModel, Unit } from "./member.ts";
-import type { Text } from "./text.ts";
+import type { EnumModel, TagModel, Text, Unit } from "./member.ts";
 
 /** The property that names the values of an enumeration (OPC UA part 8, 5.3.3.4). */
 export const ENUM_VALUES = "EnumValues";

@@ -1,13 +1,67 @@
+import { batteryStateNames, chargeMethodNames } from "../../../domain/robot.ts";
 import { robotAlarmsMember } from "./alarms.ts";
-import { batteryType } from "./battery.ts";
 import { conditionTypes } from "./conditions.ts";
 import { conveyorsType } from "./conveyor.ts";
 import { quality, standReason } from "./enums.ts";
 import { holdTags } from "./hold.ts";
-import { type ObjectMember, type ObjectModel, second, type TagTable } from "./member.ts";
+import { enumModel, type ObjectMember, type ObjectModel, percent, second, type TagTable } from "./member.ts";
 import { missionType } from "./mission.ts";
 import { chainType, exceptionType, positionType } from "./place.ts";
 import { conveyorSlotType, missionSlotType } from "./slot.ts";
+
+const batteryState = enumModel("BatteryState", batteryStateNames, {
+  STATE_UNKNOWN: ["unknown", "unbekannt"],
+  STATE_CHARGING: ["charging", "lädt"],
+  STATE_DISCHARGING: ["discharging", "entlädt"],
+  STATE_FULL: ["full", "voll"],
+});
+
+const chargeMethod = enumModel("ChargeMethod", chargeMethodNames, {
+  CHARGE_METHOD_UNKNOWN: ["unknown", "unbekannt"],
+  CHARGE_METHOD_NONE: ["none", "keine"],
+  CHARGE_METHOD_WIRED: ["by cable", "per Kabel"],
+  CHARGE_METHOD_CONTACT: ["by contacts", "über Kontakte"],
+});
+
+export const batteryTags = {
+  ChargePercent: {
+    type: "Int32",
+    unit: percent,
+    range: [0, 100],
+    isHistorized: true,
+    german: "Ladezustand",
+    en: "How full the battery is",
+    de: "Wie voll die Batterie ist",
+  },
+  State: {
+    type: "Int32",
+    enumeration: batteryState,
+    german: "Zustand",
+    en: "What the battery does",
+    de: "Was die Batterie tut",
+  },
+  ChargeMethod: {
+    type: "Int32",
+    enumeration: chargeMethod,
+    german: "Ladeart",
+    en: "How the battery is being charged",
+    de: "Wie die Batterie geladen wird",
+  },
+  Charging: {
+    type: "Boolean",
+    german: "Lädt",
+    en: "State is charging (1)",
+    de: "State ist lädt (1)",
+  },
+} as const satisfies TagTable;
+
+const batteryType: ObjectModel = {
+  name: "BatteryType",
+  german: "Batterie",
+  en: "The battery of a robot, as its battery stream tells",
+  de: "Die Batterie eines Roboters, wie ihr Datenstrom sie meldet",
+  tags: batteryTags,
+};
 
 export const summaryTags = {
   Valid: {

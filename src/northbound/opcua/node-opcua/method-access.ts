@@ -21,9 +21,9 @@ import type { CommandRights } from "../../../contracts/commander.ts";
 import type { Catalogue } from "../../../contracts/operation.ts";
 import { type Role, roles } from "../../../domain/command.ts";
 import type { NoteCall } from "../audit/audited-requests.ts";
-import { sourceOf } from "../commands/source-of.ts";
 import { typedMethods } from "../commands/typed-methods.ts";
 import type { Account } from "../security.ts";
+import { sourceOf } from "../security.ts";
 import type { TimeSlices } from "./time-slices.ts";
 
 /** Answers a call; null: node-opcua does. */
