@@ -9,7 +9,7 @@ import { watchLoss } from "../connection.ts";
 import { createAnswers, type MessageFacts, type NodeCommands, type PublishAnswer } from "./commands.ts";
 import { endSession } from "./death.ts";
 import type { DuplicateNode } from "./duplicate-node.ts";
-import { NO_OTHER, readHostWrites } from "./host-writes.ts";
+import { NO_OTHER, readHostWrites } from "./node.ts";
 import type { Plant } from "./plant.ts";
 import type { HostOnConnection } from "./primary-host.ts";
 import { createRebirths, type Rebirths } from "./rebirths.ts";

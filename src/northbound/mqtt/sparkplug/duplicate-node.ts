@@ -1,7 +1,7 @@
 import type { MqttClient } from "mqtt";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
-import { createTakeoverWatch } from "../takeover.ts";
+import { createTakeoverWatch } from "../duplicate-gateway.ts";
 
 /** Notices another gateway with the same group and node, or with the same client id. */
 export interface DuplicateNode {
