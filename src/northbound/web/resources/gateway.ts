@@ -13,7 +13,7 @@ import type { Connection, Connections, Expiry, Health as HealthJson } from "../a
 import type { Floor } from "../floor/floor.ts";
 import { sendProblem } from "../problem.ts";
 import { endOf, type GatewayCondition, type GatewayIdentity, linkNames, queuesOf } from "../status-report.ts";
-import type { Ticks } from "../stream/ticks.ts";
+import type { Ticks } from "../stream/stream.ts";
 import { type Query, reverseOrderKey, sendPage } from "./list-page.ts";
 
 /** `GET /api/v1/health`: the state of every component. */
