@@ -24,7 +24,7 @@ import { exitCodes, malformed } from "./exit.ts";
 import { findSocket, socketOptions } from "./installed.ts";
 import { operationList, operationPage } from "./operation-facts.ts";
 import { positive } from "./option.ts";
-import { complain } from "./output.ts";
+import { complain } from "./readable.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 interface Options extends ControlOptions {

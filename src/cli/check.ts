@@ -13,7 +13,7 @@ import { exitOnProblems, type Reading, type ReportedProblem, readConfiguration }
 import { exitCodes } from "./exit.ts";
 import { configOption } from "./installed.ts";
 import { type Part, partText } from "./online/endpoints.ts";
-import { complain, say } from "./output.ts";
+import { complain, say } from "./readable.ts";
 import { type UnitEnvironment, type UnitRights, unitEnvironment } from "./unit-environment.ts";
 
 interface CheckOptions {

@@ -6,7 +6,7 @@ import { createCatalogue } from "../fleet/operations.ts";
 import { plainLines } from "../platform/plain-text.ts";
 import { exitCodes } from "./exit.ts";
 import { judgingHereMs, wrongClockHere } from "./machine-clock.ts";
-import { complain } from "./output.ts";
+import { complain } from "./readable.ts";
 
 /** A problem for the report. */
 export interface ReportedProblem extends ConfigProblem {

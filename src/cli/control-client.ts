@@ -6,8 +6,7 @@ import { isJsonObject, type JsonObject } from "../platform/json.ts";
 import { jsonLine, plain } from "../platform/plain-text.ts";
 import { exitCodes, fail, NotPossible } from "./exit.ts";
 import type { GatewayLocation } from "./installed.ts";
-import { complain, say } from "./output.ts";
-import { listOf } from "./readable.ts";
+import { complain, listOf, say } from "./readable.ts";
 
 /** The gateway gave no outcome. `wasSent`: the request may have left, so its outcome is not known. */
 export class CallFailed extends Error {

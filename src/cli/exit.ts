@@ -1,6 +1,6 @@
 import { describeError, PlainError } from "../platform/error-text.ts";
 import { PortRefused, PortTaken, refusalAdvice } from "../platform/listener.ts";
-import { complain } from "./output.ts";
+import { complain } from "./readable.ts";
 
 /**
  * Exit codes of sysexits.h, for service managers. `usage`: an option or an answer is missing or wrong.

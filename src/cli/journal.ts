@@ -8,7 +8,7 @@ import { lockFolder } from "../platform/folder-lock.ts";
 import { confirmLosses, discardStore } from "../platform/stores/kept-store.ts";
 import { fail, NotPossible } from "./exit.ts";
 import { configOption, dataOptions, findDataFolder, type GatewayLocation } from "./installed.ts";
-import { say } from "./output.ts";
+import { say } from "./readable.ts";
 
 interface Options extends GatewayLocation {
   readonly discard?: true;

@@ -1,5 +1,15 @@
 import { isJsonObject, type JsonObject } from "../platform/json.ts";
-import { plain } from "../platform/plain-text.ts";
+import { plain, plainLines } from "../platform/plain-text.ts";
+
+/** Prints text in which others may have chosen words: of control characters only line ends pass. */
+export function say(text: string): void {
+  process.stdout.write(`${plainLines(text)}\n`);
+}
+
+/** The same on standard error, as a problem of this program. */
+export function complain(problem: string): void {
+  process.stderr.write(`fleetgate: ${plainLines(problem)}\n`);
+}
 
 /** A moment in the time zone of the terminal, as `2026-01-31 12:00:00`; empty: there is none. */
 export function localTime(time: string | number): string {

@@ -4,7 +4,7 @@ import { plain } from "../platform/plain-text.ts";
 import { askGateway, CallFailed, type ControlOptions, exitWith, print } from "./control-client.ts";
 import { exitCodes } from "./exit.ts";
 import { findSocket, socketOptions } from "./installed.ts";
-import { complain } from "./output.ts";
+import { complain } from "./readable.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 /** `fleetgate reload`: makes the gateway of this machine read its configuration again. */

@@ -25,7 +25,7 @@ import { describeError } from "../platform/error-text.ts";
 import { makeFolder } from "../platform/folder.ts";
 import { plain } from "../platform/plain-text.ts";
 import { NotPossible } from "./exit.ts";
-import { say } from "./output.ts";
+import { say } from "./readable.ts";
 
 const FLEET_NAMESPACE = "urn:fleetgate:fleet";
 const APPLICATION_URI = "urn:fleetgate:watch";

@@ -19,8 +19,7 @@ import {
 import { exitCodes, malformed } from "./exit.ts";
 import { findSocket, socketOptions } from "./installed.ts";
 import { someTexts } from "./option.ts";
-import { complain, say } from "./output.ts";
-import { listOf, localTime, numberOf, objectOf, textOf } from "./readable.ts";
+import { complain, listOf, localTime, numberOf, objectOf, say, textOf } from "./readable.ts";
 import { endWithReader, stopSignal } from "./stop-signal.ts";
 
 /** The gateway sends a tick each second. */

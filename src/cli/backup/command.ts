@@ -7,7 +7,7 @@ import { syncFolder } from "../../platform/stores/store-marks.ts";
 import { fail, NotPossible } from "../exit.ts";
 import { configOption } from "../installed.ts";
 import { isThere, whyNotWritten } from "../new-file.ts";
-import { complain, say } from "../output.ts";
+import { complain, say } from "../readable.ts";
 import { unitEnvironment } from "../unit-environment.ts";
 import { packBackup, readGateway, unpackBackup } from "./archive.ts";
 import { refuseForeign } from "./content.ts";

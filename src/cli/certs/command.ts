@@ -7,7 +7,7 @@ import { fail, NotPossible, Refused, refuse } from "../exit.ts";
 import { dataOptions, type GatewayLocation } from "../installed.ts";
 import { judgingHereMs, wrongClockHere } from "../machine-clock.ts";
 import { publicAccess, writeNewFile } from "../new-file.ts";
-import { complain, say } from "../output.ts";
+import { complain, say } from "../readable.ts";
 import {
   fullText,
   inventoryJson,

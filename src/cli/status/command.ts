@@ -11,8 +11,7 @@ import { askGateway, CallFailed, type ControlOptions, outcomeOf } from "../contr
 import { exitCodes, fail, malformed, statusCodes } from "../exit.ts";
 import { findSocket, type GatewayLocation, installed, socketOptions } from "../installed.ts";
 import { positive } from "../option.ts";
-import { complain, say } from "../output.ts";
-import { localTime } from "../readable.ts";
+import { complain, localTime, say } from "../readable.ts";
 import { endWithReader, stopSignal } from "../stop-signal.ts";
 import { clusterLine, headline, statusLines } from "./status-text.ts";
 
