@@ -1,12 +1,10 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { createEpochWriter } from "../../src/cluster/protocol/epoch-writer.ts";
-import { createKnownKeys } from "../../src/cluster/protocol/known-keys.ts";
-import { createMirror } from "../../src/cluster/protocol/mirror.ts";
+import { createKnownKeys, createMirror } from "../../src/cluster/protocol/mirror.ts";
 import { LEADER_KEY } from "../../src/cluster/protocol/records.ts";
 import { createReplicatedStore } from "../../src/cluster/protocol/replicated-store.ts";
 import { protocolTimes } from "../../src/cluster/protocol/times.ts";
-import { startCompaction } from "../../src/cluster/store/compaction.ts";
-import { createEtcdStore } from "../../src/cluster/store/etcd-store.ts";
+import { createEtcdStore, startCompaction } from "../../src/cluster/store/etcd-store.ts";
 import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import type { Journal } from "../../src/commands/journal/journal.ts";
 import { systemClock as clock } from "../../src/platform/clock.ts";

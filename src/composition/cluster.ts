@@ -1,16 +1,18 @@
 import { createEtcdClient } from "../cluster/etcd/client.ts";
 import { type ClusterOptions, keyPrefix } from "../cluster/options.ts";
-import { createSharedClients } from "../cluster/protocol/clients.ts";
 import { fenceCommand } from "../cluster/protocol/fence.ts";
 import { createMember, type Member, type MemberParts } from "../cluster/protocol/member.ts";
 import type { DiskMirror } from "../cluster/protocol/mirror.ts";
 import { decode, LEADER_KEY, LEFT_KEY, type LeftRecord } from "../cluster/protocol/records.ts";
-import { createSharedTables, type MemberTables } from "../cluster/protocol/shared-tables.ts";
+import {
+  createSharedClients,
+  createSharedTables,
+  type MemberTables,
+} from "../cluster/protocol/shared-tables.ts";
 import { type ProtocolTimes, protocolTimes } from "../cluster/protocol/times.ts";
 import { leadershipOf, unreadRecord } from "../cluster/protocol/unled.ts";
-import { startCompaction } from "../cluster/store/compaction.ts";
 import { watchEtcd } from "../cluster/store/etcd-health.ts";
-import { createEtcdStore } from "../cluster/store/etcd-store.ts";
+import { createEtcdStore, startCompaction } from "../cluster/store/etcd-store.ts";
 import type { Dispatcher } from "../commands/dispatcher.ts";
 import { createMemberJournal, type MemberJournal } from "../commands/journal/member-journal.ts";
 import { canReadRecord, holdIn, startIn } from "../commands/journal/stored-record.ts";

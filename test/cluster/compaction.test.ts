@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { EtcdClient } from "../../src/cluster/etcd/client.ts";
-import { startCompaction } from "../../src/cluster/store/compaction.ts";
+import { startCompaction } from "../../src/cluster/store/etcd-store.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { bytes, done, hasEtcd, startEtcd, type TestEtcd } from "./etcd-harness.ts";
 

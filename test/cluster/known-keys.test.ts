@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { createKnownKeys } from "../../src/cluster/protocol/known-keys.ts";
 import type { Mirror, MirrorListener } from "../../src/cluster/protocol/mirror.ts";
+import { createKnownKeys } from "../../src/cluster/protocol/mirror.ts";
 
 /** A mirror that knows all up to a revision. It has no key. */
 function emptyMirror() {

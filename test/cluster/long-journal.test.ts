@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
 import type { ClusterStore, StoreChanges, StoreEntry } from "../../src/cluster/protocol/cluster-store.ts";
 import { createOpenWriter } from "../../src/cluster/protocol/epoch-writer.ts";
-import { createKnownKeys } from "../../src/cluster/protocol/known-keys.ts";
-import { createMirror } from "../../src/cluster/protocol/mirror.ts";
+import { createKnownKeys, createMirror } from "../../src/cluster/protocol/mirror.ts";
 import { TABLES, tableKey } from "../../src/cluster/protocol/records.ts";
 import { createReplicatedStore } from "../../src/cluster/protocol/replicated-store.ts";
 import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";

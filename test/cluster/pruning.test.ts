@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { createOpenWriter } from "../../src/cluster/protocol/epoch-writer.ts";
-import { createKnownKeys } from "../../src/cluster/protocol/known-keys.ts";
-import { createMirror } from "../../src/cluster/protocol/mirror.ts";
+import { createKnownKeys, createMirror } from "../../src/cluster/protocol/mirror.ts";
 import { createReplicatedStore } from "../../src/cluster/protocol/replicated-store.ts";
 import { createEtcdStore } from "../../src/cluster/store/etcd-store.ts";
 import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";

@@ -29,9 +29,9 @@ import {
   StatusRequestSchema,
   TxnRequestSchema,
 } from "../../wire/etcd/rpc_pb.js";
-import { faultOf } from "./fault.ts";
 import { createMember, type EtcdMember } from "./member.ts";
 import type { Done, ReadOutcome, WriteOutcome } from "./outcome.ts";
+import { faultOf } from "./outcome.ts";
 import { createRoute, type Ended } from "./route.ts";
 import {
   operationsProblem,

@@ -19,8 +19,8 @@ import type { Clock } from "../../platform/clock.ts";
 import { messageOf } from "../../platform/error-text.ts";
 import { closeQuietly } from "../../platform/grpc-channel.ts";
 import { Maintenance, StatusRequestSchema } from "../../wire/etcd/rpc_pb.js";
-import { callFault, connectFault, isRefusal } from "./fault.ts";
 import type { Fault } from "./outcome.ts";
+import { callFault, connectFault, isRefusal } from "./outcome.ts";
 
 /** How a call ended that has begun. */
 export type CallEnd<Answer> =

@@ -6,9 +6,9 @@ import type { Log } from "../../platform/log.ts";
 import { onAbort } from "../../platform/on-abort.ts";
 import { type Event, Event_EventType } from "../../wire/etcd/kv_pb.js";
 import { Watch, WatchRequestSchema, type WatchResponse } from "../../wire/etcd/rpc_pb.js";
-import { callFault, faultOf } from "./fault.ts";
 import type { EtcdMember } from "./member.ts";
 import type { Fault, Header } from "./outcome.ts";
+import { callFault, faultOf } from "./outcome.ts";
 import type { Route } from "./route.ts";
 import { type Entry, entryOf, headerOf, type KeyRange, keyRange, keyText } from "./values.ts";
 

@@ -12,9 +12,8 @@ import type { OwnTableStore, TableChange, TableStore } from "../../platform/stor
 import type { ClusterStore, StoreComparison, StoreEntry } from "./cluster-store.ts";
 import { createEpochWriter, createOpenWriter, type Epoch, type EpochWriter } from "./epoch-writer.ts";
 import { createFencing, type Fencing, type RunFence } from "./fence.ts";
-import { createKnownKeys, type KnownKeys } from "./known-keys.ts";
 import { createLeader } from "./leader.ts";
-import { createMirror, type DiskMirror, type Mirror } from "./mirror.ts";
+import { createKnownKeys, createMirror, type DiskMirror, type KnownKeys, type Mirror } from "./mirror.ts";
 import { createPresence, watchPublished, watchTakeover } from "./presence.ts";
 import {
   decode,

@@ -10,8 +10,7 @@ import {
 } from "../../platform/stores/table-store.ts";
 import type { StoreComparison, StorePut } from "./cluster-store.ts";
 import type { EpochWriter } from "./epoch-writer.ts";
-import type { KnownKeys } from "./known-keys.ts";
-import type { Mirror } from "./mirror.ts";
+import type { KnownKeys, Mirror } from "./mirror.ts";
 import { decode as decodeJson, tableKey, unchanged } from "./records.ts";
 import type { ProtocolTimes } from "./times.ts";
 

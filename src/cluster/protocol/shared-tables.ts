@@ -1,3 +1,4 @@
+import type { SharedClient, SharedClients } from "../../contracts/client-certificates.ts";
 import { type Clock, every, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { anyJson, type Table, type TableChange, type TableStore } from "../../platform/stores/table-store.ts";
@@ -7,6 +8,9 @@ import {
   type WriteBehind,
   type WritePace,
 } from "../../platform/stores/write-behind.ts";
+import type { ClusterStore } from "./cluster-store.ts";
+import type { Mirror } from "./mirror.ts";
+import { CLIENTS, decode } from "./records.ts";
 
 /** The tables of a member: of its own box, and those that the members share. */
 export interface MemberTables extends WriteBehind {
@@ -219,4 +223,29 @@ function changesTo(table: Table<unknown>, content: ReadonlyMap<string, unknown>)
 
 function isSmall({ value }: TableChange): boolean {
   return value === undefined || Buffer.byteLength(JSON.stringify(value)) <= MOST_BYTES;
+}
+
+/** Decisions on clients of OPC UA. They start nothing, so they need no leader, as a hold needs none. */
+export function createSharedClients(
+  store: Pick<ClusterStore, "commit">,
+  mirror: Pick<Mirror, "range" | "revision">,
+): SharedClients {
+  return {
+    decisions() {
+      if (mirror.revision() === 0) return null;
+      return new Map(
+        mirror.range(CLIENTS).flatMap((entry) => {
+          const client = decode<SharedClient>(entry);
+          if (client === null) return [];
+          return [[entry.key.slice(CLIENTS.length), { ...client, revision: entry.modified }] as const];
+        }),
+      );
+    },
+    async decide(thumbprint, client, since) {
+      const key = `${CLIENTS}${thumbprint}`;
+      const puts = [{ key, value: JSON.stringify(client) }];
+      const result = await store.commit({ guard: [], parts: [{ when: [{ key, modified: since }], puts }] });
+      return result.kind === "done" && result.parts?.[0] === true ? result.revision : null;
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { connectFault } from "../../../src/cluster/etcd/fault.ts";
 import type { EtcdMember } from "../../../src/cluster/etcd/member.ts";
+import { connectFault } from "../../../src/cluster/etcd/outcome.ts";
 import { createRoute } from "../../../src/cluster/etcd/route.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
