@@ -21,7 +21,7 @@ import { createBatteryTrends, createHourTrends } from "../state/trends.ts";
 import { version } from "../version.ts";
 import { createLinkWatch } from "./alarm-watch.ts";
 import { type Commands, createCommands } from "./commands.ts";
-import type { Recordings } from "./recordings.ts";
+import type { Recordings } from "./run.ts";
 import { type Run, startRetry } from "./run.ts";
 import { createStages } from "./stages.ts";
 

@@ -18,9 +18,8 @@ import { createWorkTimes } from "../platform/work-times.ts";
 import type { Cluster, ClusterParts } from "./cluster.ts";
 import { addComponents, STOP_TIMEOUT_MS, stepsOf } from "./components.ts";
 import { type Core, createCore } from "./core.ts";
-import { createRecordings } from "./recordings.ts";
 import { createReload, createReloadGate, goneUsers } from "./reload.ts";
-import { QUEUE, type Run, type Surroundings } from "./run.ts";
+import { createRecordings, QUEUE, type Run, type Surroundings } from "./run.ts";
 import { prepareStores, type Stores } from "./stores.ts";
 
 /** The whole daemon but its command line. */
