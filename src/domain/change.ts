@@ -1,10 +1,10 @@
 import type { Alarm } from "./alarm.ts";
-import type { FleetMap } from "./fleet-map.ts";
 import type { HoldState } from "./hold.ts";
 import type { MissionQueue, TaskChain } from "./mission.ts";
 import type { Observed, Quality } from "./observed.ts";
 import type { Battery, Conveyor, Family, Presence, RobotId } from "./robot.ts";
 import type { VisibleStation } from "./station-visits.ts";
+import type { FleetMap } from "./update.ts";
 
 /**
  * A value that a northbound shows. The newest value replaces the one before, so a slow northbound skips

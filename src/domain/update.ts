@@ -1,5 +1,4 @@
 import type { Coded } from "./coded.ts";
-import type { FleetMap } from "./fleet-map.ts";
 import type { MissionQueue, TaskChain } from "./mission.ts";
 import type { Stamp } from "./observed.ts";
 import type { Battery, Conveyor, Family, Presence, RobotId } from "./robot.ts";
@@ -108,4 +107,21 @@ export function impossibleConveyors(conveyors: readonly Conveyor[]): string | nu
 
 function unnamed(what: string, code: Coded<string>): string | null {
   return typeof code === "string" ? null : `${what} is ${code.raw}, which has no name`;
+}
+
+/** A map as GetMap answered it last. */
+export interface FleetMap {
+  /** Wall time of the answer, in milliseconds since 1970. */
+  readonly readAtMs: number;
+  /** The answer in snake_case JSON; null: it is too large to be published. */
+  readonly json: string | null;
+  readonly bytes: number;
+}
+
+/** The largest map that is published. A larger one is read by GetMap. */
+const LARGEST_SHOWN_BYTES = 256 * 1024;
+
+export function fleetMap(readAtMs: number, json: string): FleetMap {
+  const bytes = Buffer.byteLength(json);
+  return { readAtMs, json: bytes > LARGEST_SHOWN_BYTES ? null : json, bytes };
 }

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { CallEnding } from "../contracts/fleet-port.ts";
-import { type FleetMap, fleetMap } from "../domain/fleet-map.ts";
+import { type FleetMap, fleetMap } from "../domain/update.ts";
 import { type Clock, sleep } from "../platform/clock.ts";
 import { isJsonObject } from "../platform/json.ts";
 import { readIfThere, replaceFile } from "../platform/kept-file.ts";

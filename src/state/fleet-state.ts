@@ -7,15 +7,20 @@ import type {
 } from "../contracts/fleet-view.ts";
 import type { Batch } from "../contracts/link.ts";
 import type { StateChange } from "../domain/change.ts";
-import type { FleetMap } from "../domain/fleet-map.ts";
 import type { Observed, Quality, QualityTimes, Stamp } from "../domain/observed.ts";
 import type { RobotId } from "../domain/robot.ts";
-import type { FleetUpdate } from "../domain/update.ts";
+import type { FleetMap, FleetUpdate } from "../domain/update.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { createChangePublisher, createOpenBatch, type OpenBatch, robotChange } from "./change-publisher.ts";
-import { type KnownOfRobot, knownCharges, knownValues } from "./known-values.ts";
-import { createQualityReader, type LinkHealth, type QualityReader } from "./quality-reader.ts";
+import {
+  createQualityReader,
+  type KnownOfRobot,
+  knownCharges,
+  knownValues,
+  type LinkHealth,
+  type QualityReader,
+} from "./quality-reader.ts";
 import { createRobotRegistry, createStreamRegistry, describeCached, type RobotEntry } from "./robot-entry.ts";
 import { createEventIds } from "./robot-events.ts";
 import { createRobotUpdates, type RobotUpdates } from "./robot-updates.ts";

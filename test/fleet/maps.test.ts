@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { CallEnding } from "../../src/contracts/fleet-port.ts";
-import type { FleetMap } from "../../src/domain/fleet-map.ts";
+import type { FleetMap } from "../../src/domain/update.ts";
 import { createMapCache, createMapsOnce, type MapCache } from "../../src/fleet/maps.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { startFleetSession } from "../support/fleet-harness.ts";

@@ -1,8 +1,8 @@
 import type { StateChange } from "../../domain/change.ts";
-import type { FleetMap } from "../../domain/fleet-map.ts";
 import type { HoldState } from "../../domain/hold.ts";
 import type { Observed, Quality } from "../../domain/observed.ts";
 import type { VisibleStation } from "../../domain/station-visits.ts";
+import type { FleetMap } from "../../domain/update.ts";
 import { alarmOf, MOST_ALARMS } from "../../models/alarm.ts";
 import { jsonText, jsonTime } from "../../models/json-text.ts";
 import { batteryText, conveyorText, holdOf, missionText } from "../../models/robot.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { fleetMap } from "../../../src/domain/fleet-map.ts";
 import { unknownSight } from "../../../src/domain/station-sight.ts";
 import { noCounters } from "../../../src/domain/station-visits.ts";
+import { fleetMap } from "../../../src/domain/update.ts";
 import * as commandModels from "../../../src/northbound/web/api/command.ts";
 import * as operationModels from "../../../src/northbound/web/api/command.ts";
 import * as floorModels from "../../../src/northbound/web/api/floor.ts";

@@ -3,10 +3,10 @@ import type { Permits } from "../../../contracts/stations.ts";
 import type { Alarm } from "../../../domain/alarm.ts";
 import type { StateChange } from "../../../domain/change.ts";
 import type { FleetEvent } from "../../../domain/event.ts";
-import type { FleetMap } from "../../../domain/fleet-map.ts";
 import type { HoldState } from "../../../domain/hold.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import type { VisibleStation } from "../../../domain/station-visits.ts";
+import type { FleetMap } from "../../../domain/update.ts";
 import type { ChangeCollector, FloorChanges, RobotBoard } from "./robot-board.ts";
 import type { RobotFacts } from "./robot-facts.ts";
 

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import type { BatteryTrends } from "../../../contracts/trends.ts";
-import type { FleetMap } from "../../../domain/fleet-map.ts";
 import { quoted } from "../../../domain/foreign-text.ts";
 import { unknownRobot } from "../../../domain/outcome.ts";
+import type { FleetMap } from "../../../domain/update.ts";
 import { timeText } from "../../../models/json-text.ts";
 import type { FloorSettings, FleetMap as MapJson, MapPoint, MapSummary } from "../api/floor.ts";
 import type { BatteryTrend } from "../api/trend.ts";
