@@ -1,10 +1,9 @@
 import { type Clock, every } from "../../platform/clock.ts";
 import type { Incident, Liveliness, Rules, WorldSpec } from "../scenario/schema.ts";
-import { createAgenda } from "./agenda.ts";
 import { createBatteryRules } from "./battery.ts";
 import { type ChainOrders, createChainOrders } from "./chain-orders.ts";
 import { createChainRun } from "./chain-run.ts";
-import type { WorldChange, WorldContext } from "./context.ts";
+import { createAgenda, type WorldChange, type WorldContext } from "./context.ts";
 import { type ConveyorRules, createConveyorRules } from "./conveyor-rules.ts";
 import { createIncidents } from "./incidents.ts";
 import { enliven } from "./lively.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defaultScenario } from "../../../src/simulator/scenario/scenario.ts";
-import { createAgenda } from "../../../src/simulator/world/agenda.ts";
+import { createAgenda } from "../../../src/simulator/world/context.ts";
 import { seededRandom } from "../../../src/simulator/world/random.ts";
 import { createRecord } from "../../../src/simulator/world/record.ts";
 import { createWorld } from "../../../src/simulator/world/world.ts";
