@@ -12,7 +12,7 @@ import { run } from "./run.mjs";
 const loaded = /\.(c?js|mjs|json|node)$/;
 /** What browsers load, of the console and the manual. */
 const shown = /\.(html|css|svg|woff2|png)$|\/console\/docs\/files\//;
-/** What the program itself reads (src/platform/shipped-file.ts). */
+/** What the program itself reads (src/platform/plain-file.ts). */
 const read = /\/dist\/[^/]+\.(st|yaml)$/;
 const left = /(\.d\.[cm]?ts|\.map|\.test\.c?js|tsconfig.*\.json|package-lock\.json|\.tsbuildinfo)$/;
 /** Folders of a package that only its authors use. Deeper down, they may be code: `yaml/dist/doc`. */

@@ -50,7 +50,7 @@ await buildConsole(root);
 // What GET /api/v1/openapi.json answers, without its white space.
 const openApi = JSON.parse(readFileSync(join(root, "config", "openapi.json"), "utf8"));
 writeFileSync(join(built, "openapi.json"), JSON.stringify(openApi));
-// The other files that the program reads (src/platform/shipped-file.ts).
+// The other files that the program reads (src/platform/plain-file.ts).
 const shipped = [
   "docs/examples/FG_Command.st",
   "docs/examples/FG_LoadStation.st",

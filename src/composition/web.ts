@@ -16,7 +16,7 @@ import { type Clock, noLaterThan } from "../platform/clock.ts";
 import type { Component } from "../platform/component.ts";
 import { freeBytes } from "../platform/disk-health.ts";
 import type { Log } from "../platform/log.ts";
-import { shippedFile } from "../platform/shipped-file.ts";
+import { shippedFile } from "../platform/plain-file.ts";
 import { consoleFolder, version } from "../version.ts";
 import type { Core } from "./core.ts";
 import { createHandovers } from "./handover.ts";

@@ -13,7 +13,7 @@ import type { ControlOptions, WebOptions } from "../northbound/web/options.ts";
 import type { Live, Now } from "../platform/live.ts";
 import type { LogLevel } from "../platform/log.ts";
 import { type ReadFile, readPlainFile } from "../platform/plain-file.ts";
-import type { RecorderOptions } from "../platform/recorder/tap.ts";
+import type { RecorderOptions } from "../platform/recorder/recording.ts";
 import { crossChecks, type SoundSections } from "./cross-checks.ts";
 import { dataDir, type Environment } from "./environment.ts";
 import { type ConfigProblem, type Finding, unwise, wrong } from "./finding.ts";

@@ -3,7 +3,7 @@ import { changeKey, type StateChange } from "../domain/change.ts";
 import type { FleetEvent } from "../domain/event.ts";
 import type { Observed } from "../domain/observed.ts";
 import { hideSecrets } from "../platform/crash/hide-secrets.ts";
-import type { RecorderTap } from "../platform/recorder/tap.ts";
+import type { RecorderTap } from "../platform/recorder/recording.ts";
 
 /** Records what the northbounds get. */
 export interface DeliveryTap {

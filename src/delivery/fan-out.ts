@@ -2,7 +2,7 @@ import type { Batch, Sink } from "../contracts/link.ts";
 import { changeKey } from "../domain/change.ts";
 import type { Health } from "../platform/component.ts";
 import type { Log } from "../platform/log.ts";
-import { noTap, type RecorderTap } from "../platform/recorder/tap.ts";
+import { noTap, type RecorderTap } from "../platform/recorder/recording.ts";
 import type { WorkTimes } from "../platform/work-times.ts";
 import { createDeliveryTap, type DeliveryTap } from "./delivery-tap.ts";
 import type { ShowEvent } from "./event-queue.ts";

@@ -7,7 +7,7 @@ import { type RandomSource, type StartRetry, startOnce } from "../platform/backo
 import { type Clock, every } from "../platform/clock.ts";
 import type { Component, Health } from "../platform/component.ts";
 import type { Log } from "../platform/log.ts";
-import { noTap, type RecorderTap } from "../platform/recorder/tap.ts";
+import { noTap, type RecorderTap } from "../platform/recorder/recording.ts";
 import { TaskService } from "../wire/fleet/http/v1/task_pb.js";
 import { createCalls, createCommandPort } from "./calls/calls.ts";
 import { createCommandChannel } from "./channels/command-channel.ts";

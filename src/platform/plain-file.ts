@@ -1,5 +1,7 @@
-import { constants } from "node:fs";
+import { constants, existsSync } from "node:fs";
 import { open } from "node:fs/promises";
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
 import { messageOf } from "./error-text.ts";
 
 /** The end of the message about a file that may not be read. */
@@ -86,4 +88,13 @@ export function fileProblem(error: unknown): string {
   if (code === "ENOENT" || code === "ENOTDIR") return "does not exist";
   if (code === "EACCES") return UNREADABLE;
   return `cannot be read: ${messageOf(error)}`;
+}
+
+/**
+ * A file that is no code, and that the program reads: beside the program, where the build puts it, or at its
+ * path in the repository for sources that run as they are.
+ */
+export function shippedFile(path: string): string {
+  const built = fileURLToPath(new URL(basename(path), import.meta.url));
+  return existsSync(built) ? built : fileURLToPath(new URL(`../../${path}`, import.meta.url));
 }

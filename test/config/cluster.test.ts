@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { loadOpcUa } from "../../src/config/load-opcua.ts";
 import { differencesOf } from "../../src/config/running-config.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
-import type { KeyedCertificate } from "../../src/platform/keyed-certificate.ts";
+import type { KeyedCertificate } from "../../src/platform/certificate-authority.ts";
 import { createCa } from "../../src/simulator/tls/identity.ts";
 import { createPlantAuthority } from "../northbound/opcua/plant-authority.ts";
 import { createClientCertificate } from "../support/client-certificate.ts";

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { Batch } from "../../src/contracts/link.ts";
 import { createDeliveryTap } from "../../src/delivery/delivery-tap.ts";
 import type { Quality } from "../../src/domain/observed.ts";
-import type { TapEntry } from "../../src/platform/recorder/tap.ts";
+import type { TapEntry } from "../../src/platform/recorder/recording.ts";
 
 const change = (robotId: string, quality: Quality) =>
   ({ kind: "robot", robotId, quality, family: "cart" }) as unknown as Batch["changes"][number];

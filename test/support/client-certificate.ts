@@ -8,7 +8,7 @@ import {
   PemConverter,
   X509CertificateGenerator,
 } from "@peculiar/x509";
-import type { KeyedCertificate } from "../../src/platform/keyed-certificate.ts";
+import type { KeyedCertificate } from "../../src/platform/certificate-authority.ts";
 
 /** A certificate that is its own authority, for a client. */
 export async function createClientCertificate(): Promise<KeyedCertificate> {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parseDocument } from "yaml";
 import { type LoadResult, loadConfig } from "../../src/config/load.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
-import type { KeyedCertificate } from "../../src/platform/keyed-certificate.ts";
+import type { KeyedCertificate } from "../../src/platform/certificate-authority.ts";
 import { createCa, createServerCertificate } from "../../src/simulator/tls/identity.ts";
 import { createPlantAuthority, type PlantAuthority } from "../northbound/opcua/plant-authority.ts";
 

@@ -1,5 +1,5 @@
+import type { KeyedCertificate } from "../../src/platform/certificate-authority.ts";
 import { createAuthority, issueCertificate } from "../../src/platform/certificate-authority.ts";
-import type { KeyedCertificate } from "../../src/platform/keyed-certificate.ts";
 
 const TEN_YEARS_MS = 3_650 * 86_400_000;
 

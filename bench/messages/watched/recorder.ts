@@ -1,7 +1,7 @@
 // Stands in the place of the gateway's recorder, which gets nothing while the switch is off.
 import type { Clock } from "../../../src/platform/clock.ts";
 import type * as Original from "../../../src/platform/recorder/recorder.ts";
-import type { RecorderTap } from "../../../src/platform/recorder/tap.ts";
+import type { RecorderTap } from "../../../src/platform/recorder/recording.ts";
 import { originalOf } from "./original.ts";
 import { isHandedOver, putOff, watching } from "./switch.ts";
 

@@ -1,9 +1,9 @@
 import { readFile, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { authorityBeside } from "../../config/key-pairs.ts";
+import type { KeyedCertificate } from "../../platform/certificate-authority.ts";
 import { isIssuedBy, renewIssued } from "../../platform/certificate-authority.ts";
 import { asOwnerOf } from "../../platform/folder.ts";
-import type { KeyedCertificate } from "../../platform/keyed-certificate.ts";
 import { plainStart } from "../../platform/plain-text.ts";
 import { belongTogether, certificateProblem } from "../../platform/tls-files.ts";
 import { NotPossible } from "../exit.ts";

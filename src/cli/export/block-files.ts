@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { shippedFile } from "../../platform/shipped-file.ts";
+import { shippedFile } from "../../platform/plain-file.ts";
 import { programDate, version } from "../../version.ts";
 import {
   type Declaration,

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { join, resolve } from "node:path";
+import type { KeyedCertificate } from "../../platform/certificate-authority.ts";
 import {
   type CertificateOrder,
   certificateLife,
@@ -8,7 +9,6 @@ import {
   issueCertificate,
 } from "../../platform/certificate-authority.ts";
 import { makeFolder } from "../../platform/folder.ts";
-import type { KeyedCertificate } from "../../platform/keyed-certificate.ts";
 import { urlHost } from "../../platform/url-host.ts";
 import { Refused } from "../exit.ts";
 import { type Access, isThere, publicAccess, writeNewFile } from "../new-file.ts";

@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import type { ControlOptions } from "../../northbound/web/options.ts";
 import { logLevels } from "../../platform/log.ts";
-import type { RecorderOptions } from "../../platform/recorder/tap.ts";
+import type { RecorderOptions } from "../../platform/recorder/recording.ts";
 import { flag, live } from "../fields.ts";
 
 /** `gateway:` the id of this gateway, and the folder for data that must survive a restart. */

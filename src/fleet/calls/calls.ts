@@ -2,7 +2,7 @@ import { isMessage, type Message, toBinary } from "@bufbuild/protobuf";
 import type { CallEnding, CallOrder, FleetPort } from "../../contracts/fleet-port.ts";
 import { grpcCodeNames } from "../../domain/errors.ts";
 import { within } from "../../platform/clock.ts";
-import { noTap, type RecorderTap } from "../../platform/recorder/tap.ts";
+import { noTap, type RecorderTap } from "../../platform/recorder/recording.ts";
 import { GetMapRequestSchema } from "../../wire/fleet/http/v1/task_pb.js";
 import type { CallFate } from "../channels/call-capacity.ts";
 import type { CommandChannel } from "../channels/command-channel.ts";

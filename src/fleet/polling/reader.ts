@@ -3,7 +3,7 @@ import type { GrpcCodeName } from "../../domain/errors.ts";
 import { createBackoff } from "../../platform/backoff.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { noTap, type RecorderTap } from "../../platform/recorder/tap.ts";
+import { noTap, type RecorderTap } from "../../platform/recorder/recording.ts";
 import { errorOfHttp, httpShape } from "../calls/service-call.ts";
 import { errorText } from "../error-text.ts";
 import { type Http, type HttpAnswer, retryAfterMs } from "../http.ts";

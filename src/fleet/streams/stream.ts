@@ -2,7 +2,7 @@ import type { UpdateSink } from "../../contracts/stage.ts";
 import type { FleetUpdate } from "../../domain/update.ts";
 import { type Clock, every, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import type { RecorderTap } from "../../platform/recorder/tap.ts";
+import type { RecorderTap } from "../../platform/recorder/recording.ts";
 import type { StreamPool } from "../channels/stream-pool.ts";
 import type { FleetTimes } from "../options.ts";
 import type { Session } from "../session/session.ts";

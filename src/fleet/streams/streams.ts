@@ -7,7 +7,7 @@ import type { RandomSource } from "../../platform/backoff.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import { aborted } from "../../platform/component.ts";
 import type { Log } from "../../platform/log.ts";
-import type { RecorderTap } from "../../platform/recorder/tap.ts";
+import type { RecorderTap } from "../../platform/recorder/recording.ts";
 import type { StreamPool } from "../channels/stream-pool.ts";
 import type { IdentifierGate } from "../identifiers.ts";
 import type { FleetOptions } from "../options.ts";

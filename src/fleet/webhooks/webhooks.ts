@@ -4,7 +4,7 @@ import { beginListening, type RandomSource, type StartRetry, startOnce } from ".
 import { type Clock, every } from "../../platform/clock.ts";
 import { makeFolder } from "../../platform/folder.ts";
 import type { Log } from "../../platform/log.ts";
-import type { RecorderTap } from "../../platform/recorder/tap.ts";
+import type { RecorderTap } from "../../platform/recorder/recording.ts";
 import { openKeptStore } from "../../platform/stores/kept-store.ts";
 import { type FleetOptions, leavingMs, type RobotChoice, type WebhookOptions } from "../options.ts";
 import { createPoll, type PollState } from "../polling/reader.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
+import type { TapEntry } from "./recording.ts";
 import { type EntryKind, type EntryParts, entryBytes, writeEntry } from "./recording.ts";
-import type { TapEntry } from "./tap.ts";
 
 export interface Chunk {
   readonly bytes: Buffer;

@@ -10,9 +10,9 @@ import { inOrder, nextNumber } from "../plain-file.ts";
 import { createTurns } from "../queues.ts";
 import type { RunningTime } from "../running-time.ts";
 import { createChunks } from "./chunks.ts";
+import type { RecorderOptions, RecorderTap } from "./recording.ts";
 import { ENDING } from "./recording.ts";
 import { createSegments, type SavedRecording } from "./segments.ts";
-import type { RecorderOptions, RecorderTap } from "./tap.ts";
 
 /** The time after an alarm is worth recording too. */
 const AFTER_MS = 15_000;

@@ -4,8 +4,8 @@ import type { Clock } from "../clock.ts";
 import { makeFolder } from "../folder.ts";
 import { putInPlace } from "../kept-file.ts";
 import type { RunningTime } from "../running-time.ts";
+import type { RecorderOptions } from "./recording.ts";
 import { ENDING, headerBytes, NoRecording, packEntries, readHeader, wholeEntriesEnd } from "./recording.ts";
-import type { RecorderOptions } from "./tap.ts";
 
 /** A saved recording. */
 export interface SavedRecording {

@@ -3,10 +3,15 @@ import { readFile } from "node:fs/promises";
 import { parse, YAMLParseError } from "yaml";
 import type { z } from "zod";
 import { replaceFile } from "../../platform/kept-file.ts";
-import { shippedFile } from "../../platform/shipped-file.ts";
+import { shippedFile } from "../../platform/plain-file.ts";
 import { displayName } from "../world/map.ts";
-import type { WorldSpec } from "./schema.ts";
-import { type Fault, type ScenarioFile, type ScenarioInput, scenarioSchema } from "./schema.ts";
+import {
+  type Fault,
+  type ScenarioFile,
+  type ScenarioInput,
+  scenarioSchema,
+  type WorldSpec,
+} from "./schema.ts";
 
 /** Credentials that the service knows. */
 interface ApiKey {

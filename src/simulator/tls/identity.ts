@@ -1,9 +1,12 @@
 import { createPrivateKey, randomBytes, X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { join } from "node:path";
-import { createAuthority, issueCertificate } from "../../platform/certificate-authority.ts";
+import {
+  createAuthority,
+  issueCertificate,
+  type KeyedCertificate,
+} from "../../platform/certificate-authority.ts";
 import { readIfThere } from "../../platform/kept-file.ts";
-import type { KeyedCertificate } from "../../platform/keyed-certificate.ts";
 import { writeWhole } from "../scenario/scenario.ts";
 
 /** The files and texts for TLS, for the servers and for their clients. */

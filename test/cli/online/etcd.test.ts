@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Part } from "../../../src/cli/online/endpoints.ts";
 import { alarmsPart, clusterPart, memberPart } from "../../../src/cli/online/etcd.ts";
 import type { MemberStatus } from "../../../src/cluster/etcd/client.ts";
-import type { KeyedCertificate } from "../../../src/platform/keyed-certificate.ts";
+import type { KeyedCertificate } from "../../../src/platform/certificate-authority.ts";
 import { createCa, createServerCertificate } from "../../../src/simulator/tls/identity.ts";
 import { bytes, done, hasEtcd, hasEtcdctl, startEtcd, type TestEtcd } from "../../cluster/etcd-harness.ts";
 import { createClientCertificate } from "../../support/client-certificate.ts";

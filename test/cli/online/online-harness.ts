@@ -3,8 +3,8 @@ import { createServer } from "node:https";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import type { Part } from "../../../src/cli/online/endpoints.ts";
 import { checkOnline } from "../../../src/cli/online/online-check.ts";
+import type { KeyedCertificate } from "../../../src/platform/certificate-authority.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
-import type { KeyedCertificate } from "../../../src/platform/keyed-certificate.ts";
 import { type ConfigFolder, createConfigFolder } from "../../config/config-folder.ts";
 
 /** A check of one configuration, in a folder of its own. */

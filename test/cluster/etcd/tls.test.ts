@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { KeyedCertificate } from "../../../src/platform/keyed-certificate.ts";
+import type { KeyedCertificate } from "../../../src/platform/certificate-authority.ts";
 import { createCa, createServerCertificate } from "../../../src/simulator/tls/identity.ts";
 import { createClientCertificate } from "../../support/client-certificate.ts";
 import { bytes, done, hasEtcd, startEtcd, type TestEtcd } from "../etcd-harness.ts";
