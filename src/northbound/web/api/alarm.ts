@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { alarmModel } from "../../../models/alarm.ts";
-import { user, type ViewOf } from "../../../models/parts.ts";
-import { page } from "./parts.ts";
+import { page, user, type ViewOf } from "../../../models/parts.ts";
 
 export const alarms = z.strictObject({ ...page, alarms: z.array(alarmModel) });
 

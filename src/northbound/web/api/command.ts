@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { milliseconds, protocol, robotId, time, type ViewOf } from "../../../models/parts.ts";
+import { milliseconds, page, protocol, robotId, time, type ViewOf } from "../../../models/parts.ts";
 import { commandFields, outcomeName, replyModel, requestId } from "../../../models/reply.ts";
-import { page } from "./parts.ts";
 
 /** The body of `PUT /api/v1/commands/{id}`. */
 export const commandRequest = z.strictObject({

@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { milliseconds, robotId, time, user, type ViewOf } from "../../../models/parts.ts";
+import { milliseconds, page, robotId, time, user, type ViewOf } from "../../../models/parts.ts";
 import { stationModel } from "../../../models/station.ts";
-import { page } from "./parts.ts";
 
 /** A point of a map. Neither the units nor the meaning of the types is documented. */
 const point = z.strictObject({

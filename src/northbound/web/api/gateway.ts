@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { clusterModel } from "../../../models/cluster.ts";
-import { session, time, type ViewOf } from "../../../models/parts.ts";
-import { page } from "./parts.ts";
+import { page, session, time, type ViewOf } from "../../../models/parts.ts";
 
 const partState = z.enum(["starting", "up", "degraded", "down"]);
 

@@ -1,7 +1,17 @@
 import { z } from "zod";
 import { idleReasonNames } from "../../../domain/idle-reason.ts";
 import { alarmModel } from "../../../models/alarm.ts";
-import { index, milliseconds, quality, robotId, time, user, type ViewOf } from "../../../models/parts.ts";
+import {
+  aged,
+  index,
+  milliseconds,
+  page,
+  quality,
+  robotId,
+  time,
+  user,
+  type ViewOf,
+} from "../../../models/parts.ts";
 import {
   batteryModel,
   conveyorModel,
@@ -10,7 +20,6 @@ import {
   missionModel,
   taskChainModel,
 } from "../../../models/robot.ts";
-import { aged, page } from "./parts.ts";
 
 /** Why a robot stands: one rule for every protocol (domain/idle-reason.ts). */
 const idle = z.strictObject({

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { milliseconds, quality, robotId, time, type ViewOf } from "../../../models/parts.ts";
-import { page } from "./parts.ts";
+import { milliseconds, page, quality, robotId, time, type ViewOf } from "../../../models/parts.ts";
 
 const text = z.strictObject({ en: z.string(), de: z.string() });
 
