@@ -30,7 +30,6 @@ import { FLEET_NAMESPACE_INDEX } from "./fleet-nodeset.ts";
 import type { FleetSpace } from "./fleet-space.ts";
 import { addGatewayTags, type GatewayFacts, type GatewayTags } from "./gateway-tags.ts";
 import { modelHash } from "./model-hash.ts";
-import { addNamespaceMetadata } from "./namespace-metadata.ts";
 import { createNodeBuilder, type Folder, type NodeBuilder } from "./node-builder.ts";
 import type { PastValues } from "./node-opcua/history-reads.ts";
 import { takeOneDimension } from "./node-opcua/index-ranges.ts";
@@ -56,6 +55,7 @@ import { openServiceLevel } from "./server-identity.ts";
 import { addStationFolder } from "./station-folder.ts";
 import type { NameOfRobot } from "./station-tags.ts";
 import type { TagRegistry } from "./tag-registry.ts";
+import { addNamespaceMetadata } from "./type-nodes.ts";
 
 /** The gateway's commands and acts, for clients that send them. */
 export interface OpcUaCommands {
