@@ -7,14 +7,13 @@ import { type Loss, subscribe } from "../client/client.ts";
 import type { LimitedClient } from "../client/limited-client.ts";
 import { watchLoss } from "../connection.ts";
 import { createAnswers, type MessageFacts, type NodeCommands, type PublishAnswer } from "./commands.ts";
-import { endSession } from "./death.ts";
 import type { DuplicateNode } from "./duplicate-node.ts";
 import { NO_OTHER, readHostWrites } from "./node.ts";
 import type { Plant } from "./plant.ts";
 import type { HostOnConnection } from "./primary-host.ts";
 import { createRebirths, type Rebirths } from "./rebirths.ts";
 import type { NodeReport } from "./report.ts";
-import { createSession, type SparkplugSession } from "./session.ts";
+import { createSession, endSession, type SparkplugSession } from "./session.ts";
 import type { SparkplugTopics } from "./topics.ts";
 
 /** A client that the broker has accepted. */

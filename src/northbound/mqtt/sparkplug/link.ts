@@ -15,13 +15,13 @@ import { type Leadership, ledConnection } from "../leadership.ts";
 import { brokerName, brokersOf, type MqttOptions } from "../options.ts";
 import { createNodeCommands } from "./commands.ts";
 import { openNodeConnection } from "./connection.ts";
-import { deathPayload } from "./death.ts";
 import { createDuplicateNode } from "./duplicate-node.ts";
 import type { GatewayFacts } from "./node.ts";
 import { type SparkplugOptions, sparkplugClientId } from "./options.ts";
 import { createPlant } from "./plant.ts";
 import { createPrimaryHost } from "./primary-host.ts";
 import { createNodeReport } from "./report.ts";
+import { deathPayload } from "./session.ts";
 import { createSparkplugTopics } from "./topics.ts";
 
 export interface SparkplugLinkParts {
