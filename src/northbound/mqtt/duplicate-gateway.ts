@@ -52,7 +52,8 @@ export function createDuplicateWatch(
   /** The brokers to which there was a connection. */
   const known = new Set<string>();
   let isReconnect = false;
-  let notified = false;
+  const none = `no other gateway with the id "${gatewayId}" is at this broker any more`;
+  const notify = createDuplicateReport(problem, none, parts);
   const takeover = createTakeoverWatch(clock, notify);
 
   function problem(): string | null {
@@ -63,16 +64,6 @@ export function createDuplicateWatch(
     if (other === null) return null;
     const session = other === "" ? "" : ` (session ${other})`;
     return `another gateway with the id "${gatewayId}" and the same MQTT client id${session} connects in turn with this one: one of the two must have another gateway.id, and another client id`;
-  }
-
-  function notify(): void {
-    const wrong = problem();
-    const active = wrong !== null;
-    if (active === notified) return;
-    notified = active;
-    const text = wrong ?? `no other gateway with the id "${gatewayId}" is at this broker any more`;
-    log.error({ active }, text);
-    parts.onDuplicate(active, text);
   }
 
   function add(session: string): boolean {
@@ -170,6 +161,24 @@ function readStatus(text: string): OtherStatus | null {
   const { state, session_id: sessionId, member, epoch } = json;
   const place = typeof member === "string" && typeof epoch === "number" ? { member, epoch } : null;
   return state === "online" || state === "offline" ? { state, sessionId, place } : null;
+}
+
+/** Logs and reports another gateway each time that one is found or the last one has left (`none`). */
+export function createDuplicateReport(
+  problem: () => string | null,
+  none: string,
+  { log, onDuplicate }: Pick<DuplicateParts, "log" | "onDuplicate">,
+): () => void {
+  let notified = false;
+  return () => {
+    const wrong = problem();
+    const active = wrong !== null;
+    if (active === notified) return;
+    notified = active;
+    const text = wrong ?? none;
+    log.error({ active }, text);
+    onDuplicate(active, text);
+  };
 }
 
 /** This many signs in a row, without a lasting connection between them, are no accident. */

@@ -1,7 +1,7 @@
 import type { MqttClient } from "mqtt";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
-import { createTakeoverWatch } from "../duplicate-gateway.ts";
+import { createDuplicateReport, createTakeoverWatch } from "../duplicate-gateway.ts";
 
 /** Notices another gateway with the same group and node, or with the same client id. */
 export interface DuplicateNode {
@@ -55,11 +55,12 @@ export function createDuplicateNode({
   let awaitedSinceMs: number | null = null;
   let isReadable = true;
   let isThere = false;
-  let notified = false;
   /**
    * The broker that has closed the newest connection without a reason; null: it is open, or has another end.
    */
   let closedBy: string | null = null;
+  const none = `no other gateway is the Sparkplug node ${node} any more`;
+  const notify = createDuplicateReport(problem, none, { log, onDuplicate });
   const takeover = createTakeoverWatch(clock, notify);
 
   function problem(): string | null {
@@ -67,16 +68,6 @@ export function createDuplicateNode({
       return `another gateway is the Sparkplug node ${node} at this broker: one of the two must have another mqtt.sparkplug.nodeId`;
     if (takeover.otherSession() === null) return null;
     return `the broker ends the connection of the Sparkplug node ${node} again and again, as if another gateway had its client id "${clientId}": one of the two must have another gateway.id or mqtt.clientId, and another mqtt.sparkplug.nodeId`;
-  }
-
-  function notify(): void {
-    const wrong = problem();
-    const active = wrong !== null;
-    if (active === notified) return;
-    notified = active;
-    const text = wrong ?? `no other gateway is the Sparkplug node ${node} any more`;
-    log.error({ active }, text);
-    onDuplicate(active, text);
   }
 
   function set(isFound: boolean): void {
