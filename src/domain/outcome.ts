@@ -123,6 +123,7 @@ export function isExpiryTime(value: unknown): value is number {
   return typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= LONGEST_EXPIRY_MS;
 }
 
+export const expiryDateFault = "expires_at: must be ISO 8601 with a zone, as 2026-01-31T12:00:00.000Z";
 export const expiryTimeFault = `expires_in_ms: must be a whole number of milliseconds, 1 to ${LONGEST_EXPIRY_MS}`;
 
 /** In characters, for every protocol. */

@@ -2,7 +2,7 @@ import type { IPublishPacket, MqttClient } from "mqtt";
 import type { Acts } from "../../contracts/acts.ts";
 import type { Commander, Envelope, Expiry } from "../../contracts/commander.ts";
 import { type ActName, isActName } from "../../domain/acts.ts";
-import { expiryTimeFault, isExpiryTime, refusal } from "../../domain/outcome.ts";
+import { expiryDateFault, expiryTimeFault, isExpiryTime, refusal } from "../../domain/outcome.ts";
 import { type Clock, dateTimeMs } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { subscribe } from "./client/client.ts";
@@ -185,23 +185,13 @@ export function readCommandMessage(payload: Uint8Array, more?: readonly ["operat
   const read = readCommandObject(payload, more);
   if (!read.ok) return read;
   const { id, object } = read;
-  const expiry = readExpiry(own(object, "expires_at"));
-  if (!expiry.ok) return { ok: false, id, reason: expiry.reason };
-  const expiresIn = own(object, "expires_in_ms");
+  const [expiresAt, expiresIn] = [own(object, "expires_at"), own(object, "expires_in_ms")];
+  const expiresAtMs = expiresAt === undefined ? null : dateTimeMs(expiresAt);
+  if (expiresAt !== undefined && expiresAtMs === null) return { ok: false, id, reason: expiryDateFault };
   if (expiresIn !== undefined && !isExpiryTime(expiresIn)) return { ok: false, id, reason: expiryTimeFault };
   const [request, operation] = [own(object, "request"), own(object, "operation")];
   const expiresInMs = expiresIn ?? null;
-  return { ok: true, message: { id, expiresAtMs: expiry.atMs, expiresInMs, request, operation } };
-}
-
-function readExpiry(
-  value: unknown,
-): { readonly ok: true; readonly atMs: number | null } | { readonly ok: false; readonly reason: string } {
-  if (value === undefined) return { ok: true, atMs: null };
-  const atMs = dateTimeMs(value);
-  if (atMs === null)
-    return { ok: false, reason: "expires_at: must be ISO 8601 with a zone, as 2026-01-31T12:00:00.000Z" };
-  return { ok: true, atMs };
+  return { ok: true, message: { id, expiresAtMs, expiresInMs, request, operation } };
 }
 
 const expiryAdvice = "give expires_in_ms, expires_at, or MQTT 5 message expiry";

@@ -10,7 +10,7 @@ import type {
 import type { OperationManual } from "../../contracts/operation-manual.ts";
 import { type CommandStage, type Effect, type Source, sourceKey } from "../../domain/command.ts";
 import { quoted } from "../../domain/foreign-text.ts";
-import { expiryTimeFault, isExpiryTime, type Outcome } from "../../domain/outcome.ts";
+import { expiryDateFault, expiryTimeFault, isExpiryTime, type Outcome } from "../../domain/outcome.ts";
 import { replyJson } from "../../models/reply.ts";
 import { type Clock, dateTimeMs, noLaterThan } from "../../platform/clock.ts";
 import { problemStatus, sendRefusal } from "./problem.ts";
@@ -185,8 +185,7 @@ function readEnvelope(
   if (wrongSender !== null) return unreadable(wrongSender);
   if (!read.ok) return unreadable(read.reason);
   if (typeof operation !== "string") return unreadable("operation: must be the name of one");
-  if (expiresAt !== undefined && atMs === null)
-    return unreadable("expires_at: must be ISO 8601 with a zone, as 2026-01-31T12:00:00.000Z");
+  if (expiresAt !== undefined && atMs === null) return unreadable(expiryDateFault);
   if (withinMs !== undefined && !isExpiryTime(withinMs)) return unreadable(expiryTimeFault);
   if (tick !== null && typeof tick !== "string") return unreadable("tick: must be the id of a tick, as text");
   const askedBy = value("asked_by");
