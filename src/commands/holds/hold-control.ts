@@ -7,7 +7,7 @@ import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { noLaterThan } from "../../platform/clock.ts";
 import type { Observations } from "../evidence/evidence.ts";
-import type { StoredHold } from "../journal/journal.ts";
+import { holdKey, type StoredHold } from "../journal/journal.ts";
 import type { Shared } from "../parts.ts";
 import type { HoldEffects, PublishHold } from "./hold-events.ts";
 import { createHoldFollower } from "./hold-follower.ts";
@@ -214,11 +214,6 @@ function decideOthers(registry: HoldRegistry, robotId: RobotId | null, user: str
   const what = robotId === null ? "all robots" : `robot ${quoted(robotId)}`;
   const message = `user: ${quoted(user)} does not hold ${what}; name one as \`by\` shows it`;
   return { kind: "refuse", outcome: refusal("MALFORMED", message) };
-}
-
-/** The key of a hold: a user has at most one on a robot, and one on all. */
-function holdKey({ robotId, owner }: StoredHold): string {
-  return JSON.stringify([robotId, holderName(owner)]);
 }
 
 /**

@@ -5,7 +5,7 @@ import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { ChangedMeanwhile } from "../../platform/store.ts";
-import type { Journal, StoredHold } from "../journal/journal.ts";
+import { holdKey, type Journal, type StoredHold } from "../journal/journal.ts";
 
 /** Keeps holds over a restart, as soon as the disk takes them. Never throws. */
 export interface HoldStore {
@@ -123,7 +123,7 @@ export function createHoldStore(parts: HoldStoreParts): HoldStore {
   }
 
   function remember(hold: StoredHold, isHeld: boolean): void {
-    const key = keyOf(hold);
+    const key = holdKey(hold);
     const isWriting = pending.get(key)?.failedAtMs === null;
     const entry: Pending = { hold, isHeld, failedAtMs: null };
     pending.set(key, entry);
@@ -137,14 +137,14 @@ export function createHoldStore(parts: HoldStoreParts): HoldStore {
     },
     writeAgain: repeats.ask,
     begunElsewhere(hold) {
-      const entry = pending.get(keyOf(hold));
+      const entry = pending.get(holdKey(hold));
       if (entry === undefined || entry.isHeld || isSameHold(entry.hold, hold) || onStillHeld === null) return;
-      stillHeld(keyOf(hold), hold, onStillHeld);
+      stillHeld(holdKey(hold), hold, onStillHeld);
     },
     liftedElsewhere(hold) {
       if (repeats.hurry(hold)) onChange(hold.robotId);
     },
-    isWritten: (hold) => !pending.has(keyOf(hold)) && !repeats.isDue(hold),
+    isWritten: (hold) => !pending.has(holdKey(hold)) && !repeats.isDue(hold),
     isStored(robotId) {
       if (pending.size === 0) return true;
       return ![...pending.values()].some(({ hold }) => hold.robotId === robotId);
@@ -172,25 +172,25 @@ function createRepeats(write: (hold: StoredHold) => void) {
   const written = new Map<string, StoredHold | null>();
 
   function ask(hold: StoredHold): boolean {
-    const isFirst = !written.has(keyOf(hold));
-    written.set(keyOf(hold), isFirst ? null : hold);
+    const isFirst = !written.has(holdKey(hold));
+    written.set(holdKey(hold), isFirst ? null : hold);
     if (isFirst) write(hold);
     return isFirst;
   }
 
-  const isDue = (hold: StoredHold) => (written.get(keyOf(hold)) ?? null) !== null;
+  const isDue = (hold: StoredHold) => (written.get(holdKey(hold)) ?? null) !== null;
   return {
     ask,
     isDue,
     /** Does at once what is due. @returns whether that was so */
     hurry(hold: StoredHold): boolean {
-      const due = written.get(keyOf(hold)) ?? null;
+      const due = written.get(holdKey(hold)) ?? null;
       if (due === null) return false;
-      written.set(keyOf(hold), null);
+      written.set(holdKey(hold), null);
       write(due);
       return true;
     },
-    forget: (hold: StoredHold) => void written.delete(keyOf(hold)),
+    forget: (hold: StoredHold) => void written.delete(holdKey(hold)),
     tick() {
       const due = [...written.values()].filter((hold) => hold !== null);
       written.clear();
@@ -202,10 +202,6 @@ function createRepeats(write: (hold: StoredHold) => void) {
 /** Whether both are the same record, which one member has written. */
 export function isSameHold(a: StoredHold, b: StoredHold): boolean {
   return a.sinceMs === b.sinceMs && a.againMs === b.againMs;
-}
-
-function keyOf({ robotId, owner }: StoredHold): string {
-  return JSON.stringify([robotId, owner.protocol, owner.name]);
 }
 
 /** The registry of present holds, by robot (null: of all robots) and by user, the longest first. */

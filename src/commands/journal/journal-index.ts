@@ -1,4 +1,4 @@
-import type { Source } from "../../domain/command.ts";
+import { type Source, sourceKey } from "../../domain/command.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
 import { type EndedCommand, type JournalRecord, type MadeMission, madeBy } from "./journal.ts";
 import { lacksRecord, type StoredRecord, unpackRecord } from "./stored-record.ts";
@@ -165,8 +165,4 @@ function firstOf(numbers: Iterable<number>, most: number): readonly number[] {
     first.push(number);
   }
   return first;
-}
-
-export function sourceKey({ protocol, name }: Source): string {
-  return `${protocol}:${name}`;
 }

@@ -74,6 +74,11 @@ export interface StoredHold {
   readonly againMs?: number;
 }
 
+/** The key of a hold: a user has at most one on a robot, and one on all. */
+export function holdKey({ robotId, owner }: StoredHold): string {
+  return JSON.stringify([robotId, owner.protocol, owner.name]);
+}
+
 /** The bounds of a journal. Both hold; an unfinished record is never dropped. */
 export interface JournalLimits {
   /** Running time since a record was last written. */

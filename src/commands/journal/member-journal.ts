@@ -1,3 +1,4 @@
+import { sourceKey } from "../../domain/command.ts";
 import { createTimeSlices } from "../../platform/loop-time.ts";
 import type { RunningTime } from "../../platform/running-time.ts";
 import { StoreFailed } from "../../platform/store.ts";
@@ -5,7 +6,7 @@ import { RecordDamaged } from "../../platform/stores/record-seal.ts";
 import type { OwnTableStore, TableStore } from "../../platform/stores/table-store.ts";
 import { openDurableJournal } from "./durable-journal.ts";
 import type { Journal, JournalLimits } from "./journal.ts";
-import { createJournalIndex, type JournalIndex, type SharedRecord, sourceKey } from "./journal-index.ts";
+import { createJournalIndex, type JournalIndex, type SharedRecord } from "./journal-index.ts";
 import {
   isOrderKey,
   lacksRecord,

@@ -2,7 +2,14 @@ import type { Source } from "../../domain/command.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { isJsonObject, parsedJson } from "../../platform/json.ts";
 import type { Codec, Table, TableChange, TableStore } from "../../platform/stores/table-store.ts";
-import type { Journal, JournalRecord, StoredHold, StoredLease, StoredRun } from "./journal.ts";
+import {
+  holdKey,
+  type Journal,
+  type JournalRecord,
+  type StoredHold,
+  type StoredLease,
+  type StoredRun,
+} from "./journal.ts";
 
 /** A record in the store: without its id, which is the key, without nulls, and with no text twice. */
 export type StoredRecord = Pick<JournalRecord, "digest" | "command" | "queue" | "acceptedAtMs"> & {
@@ -141,10 +148,6 @@ export function storedClaims(store: TableStore): Pick<Journal, Claims> {
       return store.write([isHeld ? holdTable.put(key, hold) : holdTable.remove(key)], true);
     },
   };
-}
-
-function holdKey({ robotId, owner }: StoredHold): string {
-  return JSON.stringify([robotId, owner.protocol, owner.name]);
 }
 
 /** Recognises an object by the names of some members. */
