@@ -3,6 +3,7 @@ import {
   currentGoal,
   currentMission,
   currentTask,
+  isArrived,
   isTerminal,
   type Mission,
   type TaskChain,
@@ -114,7 +115,7 @@ function waitOf({ missions, presence, chain }: IdleFacts): Reason | null {
     return ["WAITS_FOR_CONFIRMATION", `its task chain waits for a confirmation${where}`];
   }
   const mission = missionOf(missions);
-  if (mission?.state !== "STATE_RUNNING" || !hasArrived(mission)) return null;
+  if (mission?.state !== "STATE_RUNNING" || !isArrived(mission)) return null;
   const goal = currentGoal(mission);
   const where = goal?.kind === "destination" ? ` at ${goal.destinationId}` : " at its goal";
   return ["WAITS_AT_GOAL", `its mission waits${where}: until its time is over, or the goal is skipped`];
@@ -161,10 +162,6 @@ function missionOf(missions: IdleFacts["missions"]): Mission | undefined {
 /** A mission that charges has none (docs/internals/service.md, TRN-39). */
 function hasFeedback({ feedback }: Mission): boolean {
   return feedback !== null && feedback.family !== "none" && feedback.status !== "STATUS_UNKNOWN";
-}
-
-function hasArrived({ feedback }: Mission): boolean {
-  return feedback !== null && feedback.family !== "none" && feedback.status === "STATUS_ARRIVED";
 }
 
 /** What a robot reports of itself (`amrException` of the online list), as texts. */

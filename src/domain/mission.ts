@@ -187,3 +187,8 @@ export function waitsForConfirmation(task: CurrentTask | null, position: string)
 function tasksOf(info: TaskChain["info"]): readonly Readonly<Record<string, unknown>>[] {
   return Array.isArray(info.task_states) ? info.task_states : [];
 }
+
+/** Whether a mission has reached its goal, and waits there. */
+export function isArrived({ feedback }: Mission): boolean {
+  return feedback !== null && feedback.family !== "none" && feedback.status === "STATUS_ARRIVED";
+}

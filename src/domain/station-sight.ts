@@ -1,6 +1,7 @@
 import {
   currentGoal,
   currentMission,
+  isArrived,
   isTerminal,
   type Mission,
   type MissionQueue,
@@ -224,10 +225,6 @@ export function goalsAhead(mission: Mission): readonly (string | null)[] {
 function isDestined(mission: Mission, destinations: readonly string[]): boolean {
   const goal = currentGoal(mission);
   return goal?.kind === "destination" && destinations.includes(goal.destinationId);
-}
-
-function isArrived({ feedback }: Mission): boolean {
-  return feedback !== null && feedback.family !== "none" && feedback.status === "STATUS_ARRIVED";
 }
 
 function worst(list: readonly Quality[]): Quality {
