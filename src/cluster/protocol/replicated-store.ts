@@ -5,6 +5,7 @@ import {
   type Codec,
   type OwnTableStore,
   RecordRefused,
+  recordChanges,
   type Table,
   type TableChange,
 } from "../../platform/stores/table-store.ts";
@@ -172,8 +173,7 @@ function createTable<V>(
         if (value !== undefined) yield [key, value];
       }
     },
-    put: (key, value) => ({ table: name, key, value: encode(value) }),
-    remove: (key) => ({ table: name, key, value: undefined }),
+    ...recordChanges(name, encode),
   };
 }
 

@@ -7,6 +7,7 @@ import {
   type OnLoss,
   type OwnTableStore,
   RecordRefused,
+  recordChanges,
   type Table,
   type TablesContent,
 } from "./table-store.ts";
@@ -70,8 +71,7 @@ export function createLmdbStore(records: KeyedStore, log: Log): OwnTableStore {
         }, undefined),
       // A table that may begin empty is read at once: whole, or not at all.
       entries: () => (onLoss === "confirm" ? read() : orLost(() => [...read()], [])),
-      put: (key, value) => ({ table: name, key, value: encode(value) }),
-      remove: (key) => ({ table: name, key, value: undefined }),
+      ...recordChanges(name, encode),
     };
   }
 

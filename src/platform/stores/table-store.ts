@@ -38,6 +38,17 @@ export interface Table<V> {
   remove(key: string): TableChange;
 }
 
+/** The changes of the records of a table. */
+export function recordChanges<V>(
+  table: string,
+  encode: Codec<V>["encode"],
+): Pick<Table<V>, "put" | "remove"> {
+  return {
+    put: (key, value) => ({ table, key, value: encode(value) }),
+    remove: (key) => ({ table, key, value: undefined }),
+  };
+}
+
 /** What survives a restart. */
 export interface TableStore {
   /** @param name without a slash */
