@@ -75,7 +75,6 @@ export interface MemberStatus {
   readonly leaderId: bigint | null;
   readonly version: string;
   readonly storeBytes: number;
-  readonly usedBytes: number;
   /** The most that `storeBytes` may be; null: etcd before 3.6 does not say. */
   readonly quotaBytes: number | null;
   readonly errors: readonly string[];
@@ -284,7 +283,6 @@ async function statusOf(
     leaderId: answer.leader === 0n ? null : answer.leader,
     version: answer.version,
     storeBytes: Number(answer.dbSize),
-    usedBytes: Number(answer.dbSizeInUse),
     quotaBytes: answer.dbSizeQuota === 0n ? null : Number(answer.dbSizeQuota),
     errors: answer.errors,
   };

@@ -260,7 +260,6 @@ describe("a member of etcd 3.6, which tells its quota", () => {
     leaderId: 2n,
     version: "3.6.1",
     storeBytes: 600_000_000,
-    usedBytes: 1,
     quotaBytes: 1_000_000_000,
     errors: [],
   };
