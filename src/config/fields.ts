@@ -2,6 +2,9 @@ import { z } from "zod";
 import { isIdentifier, LONGEST_IDENTIFIER, LONGEST_IDENTIFIER_BYTES } from "../domain/foreign-text.ts";
 import type { ConfigPath } from "./finding.ts";
 
+/** The id of a gateway, of a cluster or of a member of it: a part of topics, nodes and keys. */
+export const shortName = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
+
 /** The required content of a file that the configuration names. */
 export type FileKind =
   | "apiKey"

@@ -1,5 +1,6 @@
 import { dirname, join, resolve } from "node:path";
 import { Command, Option } from "commander";
+import { shortName } from "../../config/fields.ts";
 import { loadConfig } from "../../config/load.ts";
 import { createCatalogue } from "../../fleet/operations.ts";
 import { refuseForeignPath } from "../../platform/folder.ts";
@@ -113,7 +114,7 @@ async function init(options: Options): Promise<void> {
 }
 
 async function initCluster(name: string, { machines, out = "cluster" }: Options): Promise<void> {
-  if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/.test(name))
+  if (!shortName.test(name))
     throw new Refused([`"${name}" is no name of a cluster: use 1 to 63 letters, digits, - and _`]);
   const problem = wrongClockHere();
   if (problem !== null) throw new Refused([`no certificate is made: ${problem}`]);

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { ClusterOptions } from "../../cluster/options.ts";
-import { count, file, hostPort } from "../fields.ts";
+import { count, file, hostPort, shortName } from "../fields.ts";
 import { fileAt, type NamedFiles } from "../named-files.ts";
 
 const MOST_ENDPOINTS = 7;
 const MOST_ARGUMENTS = 50;
 
-const shortName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/, {
+const memberName = z.string().regex(shortName, {
   error: "use 1 to 63 letters, digits, - and _, the first a letter or digit",
 });
 
@@ -28,10 +28,10 @@ const member = z.strictObject({
 /** `cluster:` two boxes that are one gateway, and etcd, which they share. */
 export const clusterSection = z
   .strictObject({
-    name: shortName.describe("Name of the cluster. Its keys in etcd begin with /fleetgate/<name>/."),
-    member: shortName.describe("This box: one of members, which both configurations name in one order."),
+    name: memberName.describe("Name of the cluster. Its keys in etcd begin with /fleetgate/<name>/."),
+    member: memberName.describe("This box: one of members, which both configurations name in one order."),
     members: z
-      .record(shortName, member)
+      .record(memberName, member)
       .describe("The two boxes, by name, in the same order in both configurations."),
     etcd: z
       .strictObject({

@@ -3,14 +3,14 @@ import { z } from "zod";
 import type { ControlOptions } from "../../northbound/web/options.ts";
 import { logLevels } from "../../platform/log.ts";
 import type { RecorderOptions } from "../../platform/recorder/recording.ts";
-import { flag, live } from "../fields.ts";
+import { flag, live, shortName } from "../fields.ts";
 
 /** `gateway:` the id of this gateway, and the folder for data that must survive a restart. */
 export const gatewaySection = z
   .strictObject({
     id: z
       .string()
-      .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/, {
+      .regex(shortName, {
         error: "use 1 to 63 letters, digits, - and _, the first a letter or digit: it names topics and nodes",
       })
       .describe("Unique in the plant: part of every MQTT topic."),
