@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders } from "node:http2";
+import { messageOf } from "../platform/error-text.ts";
 
 /** gRPC status codes by name. */
 export const codes = {
@@ -58,6 +59,20 @@ export class Refusal extends Error {
   constructor(code: CodeName, message: string) {
     super(message.length <= LONGEST_MESSAGE ? message : `${beginningOf(message)}…`);
     this.code = code;
+  }
+}
+
+/** The refusal of a request whose form is wrong. */
+export function invalid(message: string): Refusal {
+  return new Refusal("INVALID_ARGUMENT", message);
+}
+
+/** What `read` makes of a request; a Refusal with the reason if it is no such message. */
+export function readRequest<T>(name: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw invalid(`the request is no ${name}: ${messageOf(error)}`);
   }
 }
 

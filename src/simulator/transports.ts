@@ -8,7 +8,6 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import type { Clock } from "../platform/clock.ts";
-import { messageOf } from "../platform/error-text.ts";
 import type { Log } from "../platform/log.ts";
 import { FleetService } from "../wire/fleet/v1/service_pb.js";
 import { Health } from "../wire/grpc/health/v1/health_pb.js";
@@ -29,7 +28,7 @@ import { createGrpcServer, type GrpcServer, healthMethods } from "./grpc/server.
 import { addControlRoutes, addExchangeRoute, addOperationRoutes } from "./http/routes.ts";
 import { createHttpServer, type HttpServer } from "./http/server.ts";
 import type { SimulatorOptions } from "./options.ts";
-import { Refusal } from "./refusal.ts";
+import { readRequest } from "./refusal.ts";
 import type { ExchangeFault, Fault } from "./scenario/schema.ts";
 import type { FleetOperations, StreamMessage } from "./service/contract.ts";
 import type { TlsIdentity } from "./tls/identity.ts";
@@ -238,10 +237,5 @@ function stream<I extends DescMessage, O extends DescMessage>(
 }
 
 function decode<D extends DescMessage>(schema: D, bytes: Uint8Array): MessageShape<D> {
-  try {
-    return fromBinary(schema, bytes);
-  } catch (error) {
-    const reason = messageOf(error);
-    throw new Refusal("INVALID_ARGUMENT", `the request is no ${schema.name}: ${reason}`);
-  }
+  return readRequest(schema.name, () => fromBinary(schema, bytes));
 }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { type Clock, systemClock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { Refusal, toRefusal } from "../refusal.ts";
+import { invalid, Refusal, toRefusal } from "../refusal.ts";
 import {
   createFrameReader,
   type FrameReader,
@@ -42,7 +42,7 @@ export function handleCall(
   }
   const timeoutMs = deadlineMs(headers["grpc-timeout"]);
   if (timeoutMs === "malformed") {
-    fail(new Refusal("INVALID_ARGUMENT", "the header grpc-timeout is malformed"));
+    fail(invalid("the header grpc-timeout is malformed"));
     return;
   }
   if (timeoutMs !== undefined) {
@@ -58,7 +58,7 @@ export function handleCall(
     message: (request) => answer(method, request, headers, response).catch(fail),
     end: (count) => {
       if (method.kind === "dialogue") response.end("OK", "");
-      else if (count === 0) fail(new Refusal("INVALID_ARGUMENT", "the request holds no message"));
+      else if (count === 0) fail(invalid("the request holds no message"));
     },
     fail,
   });
@@ -109,7 +109,7 @@ function readMessages(
         count += 1;
         if (isDialogue) handlers.message(message);
         else if (count === 1) held.push(message);
-        else throw new Refusal("INVALID_ARGUMENT", "the request holds more than one message");
+        else throw invalid("the request holds more than one message");
       }
     } catch (error) {
       stop();
@@ -120,7 +120,7 @@ function readMessages(
     stop();
     if (stream.aborted) return;
     if (reader.isAmidMessage()) {
-      handlers.fail(new Refusal("INVALID_ARGUMENT", "the request ends amid a message"));
+      handlers.fail(invalid("the request ends amid a message"));
       return;
     }
     for (const message of held) handlers.message(message);

@@ -20,7 +20,7 @@ import {
   ServerReflectionRequestSchema,
   ServerReflectionResponseSchema,
 } from "../../wire/grpc/reflection/v1/reflection_pb.js";
-import { codes, Refusal } from "../refusal.ts";
+import { codes, invalid } from "../refusal.ts";
 import type { GrpcMethod } from "./response.ts";
 
 /**
@@ -98,7 +98,7 @@ function decode(bytes: Uint8Array): ServerReflectionRequest {
   try {
     return fromBinary(ServerReflectionRequestSchema, bytes);
   } catch {
-    throw new Refusal("INVALID_ARGUMENT", "the request is no ServerReflectionRequest");
+    throw invalid("the request is no ServerReflectionRequest");
   }
 }
 

@@ -1,6 +1,6 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import { gunzipSync } from "node:zlib";
-import { type CodeName, Refusal, statusHeaders } from "../refusal.ts";
+import { type CodeName, invalid, Refusal, statusHeaders } from "../refusal.ts";
 
 /** The answering side of one call: messages, then a status. */
 export interface Response {
@@ -184,7 +184,7 @@ export function createFrameReader(maxMessageBytes: number, encoding: string | un
 function checkEncoding(encoding: string | undefined): void {
   if (encoding === "gzip") return;
   if (encoding === undefined || encoding === "identity") {
-    throw new Refusal("INVALID_ARGUMENT", "a message is compressed, and grpc-encoding does not say how");
+    throw invalid("a message is compressed, and grpc-encoding does not say how");
   }
   throw new Refusal("UNIMPLEMENTED", `grpc-encoding ${encoding} is not supported: send ${acceptedEncodings}`);
 }
@@ -197,6 +197,6 @@ function decompress(message: Buffer, maxMessageBytes: number): Buffer {
     const isTooLong = error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
     throw isTooLong
       ? new Refusal("RESOURCE_EXHAUSTED", `a message of more than ${maxMessageBytes} bytes once decompressed`)
-      : new Refusal("INVALID_ARGUMENT", "a message is not gzip, though grpc-encoding says so");
+      : invalid("a message is not gzip, though grpc-encoding says so");
   }
 }

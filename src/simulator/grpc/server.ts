@@ -17,7 +17,7 @@ import {
   HealthCheckResponseSchema,
   HealthCheckResponse_ServingStatus as ServingStatus,
 } from "../../wire/grpc/health/v1/health_pb.js";
-import { type CodeName, Refusal } from "../refusal.ts";
+import { type CodeName, invalid, Refusal } from "../refusal.ts";
 import type { TlsIdentity } from "../tls/identity.ts";
 import { handleCall } from "./call.ts";
 import { createResponse, type GrpcMethod, type MethodTable, type Response } from "./response.ts";
@@ -194,6 +194,6 @@ function askedFor(request: Uint8Array): string {
   try {
     return fromBinary(HealthCheckRequestSchema, request).service;
   } catch {
-    throw new Refusal("INVALID_ARGUMENT", "the request is no HealthCheckRequest");
+    throw invalid("the request is no HealthCheckRequest");
   }
 }

@@ -20,7 +20,7 @@ import { FleetService } from "../../wire/fleet/v1/service_pb.js";
 import type { Exchange } from "../auth/api-key.ts";
 import type { Tokens } from "../auth/token.ts";
 import type { Control } from "../control.ts";
-import { Refusal, statusHeaders } from "../refusal.ts";
+import { invalid, Refusal, readRequest, statusHeaders } from "../refusal.ts";
 import { faultSchema, incidentSchema } from "../scenario/schema.ts";
 import type { FleetOperations } from "../service/contract.ts";
 import { parseBody, type RequestParts, refuse, requestJson } from "./server.ts";
@@ -75,12 +75,7 @@ function addService(
 
 function decode<D extends DescMessage>(schema: D, parts: RequestParts): MessageShape<D> {
   const json: Json = requestJson(parts);
-  try {
-    return fromJson(schema, json as Parameters<typeof fromJson>[1]);
-  } catch (error) {
-    const reason = messageOf(error);
-    throw new Refusal("INVALID_ARGUMENT", `the request is no ${schema.name}: ${reason}`);
-  }
+  return readRequest(schema.name, () => fromJson(schema, json as Parameters<typeof fromJson>[1]));
 }
 
 /**
@@ -174,12 +169,12 @@ function readMission(json: z.output<typeof missionWish>["mission"]) {
   try {
     return fromJson(MissionSchema, json);
   } catch (error) {
-    throw new Refusal("INVALID_ARGUMENT", `mission: ${messageOf(error)}`);
+    throw invalid(`mission: ${messageOf(error)}`);
   }
 }
 
 function read<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new Refusal("INVALID_ARGUMENT", z.prettifyError(parsed.error));
+  throw invalid(z.prettifyError(parsed.error));
 }

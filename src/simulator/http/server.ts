@@ -5,7 +5,7 @@ import { messageOf } from "../../platform/error-text.ts";
 import { isJsonObject, type Json } from "../../platform/json.ts";
 import { answerLast, listenError } from "../../platform/listener.ts";
 import type { Log } from "../../platform/log.ts";
-import { codes, httpStatus, Refusal, statusHeaders, toRefusal } from "../refusal.ts";
+import { codes, httpStatus, invalid, Refusal, statusHeaders, toRefusal } from "../refusal.ts";
 import type { TlsIdentity } from "../tls/identity.ts";
 
 export interface HttpServerOptions {
@@ -40,8 +40,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     // Idle connections must not delay a shutdown.
     forceCloseConnections: true,
     requestTimeout: 30_000,
-    frameworkErrors: (error, _request, reply) =>
-      void refuse(reply, new Refusal("INVALID_ARGUMENT", error.message)),
+    frameworkErrors: (error, _request, reply) => void refuse(reply, invalid(error.message)),
     clientErrorHandler: answerBadRequest,
     routerOptions: { caseSensitive: true, ignoreTrailingSlash: false },
   });
@@ -66,7 +65,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     if (error instanceof Refusal) return refuse(reply, error);
     const status = error.statusCode ?? 500;
     if (status === 413) return refuse(reply, new Refusal("RESOURCE_EXHAUSTED", error.message), 413);
-    if (status < 500) return refuse(reply, new Refusal("INVALID_ARGUMENT", error.message));
+    if (status < 500) return refuse(reply, invalid(error.message));
     const logBug = (bug: unknown) => log.error({ err: bug, url: request.url }, "a request failed by a bug");
     return refuse(reply, toRefusal(error, logBug));
   });
@@ -166,10 +165,6 @@ function queryFields(query: RequestParts["query"]): Record<string, Json> {
 
 function toCamelCase(name: string): string {
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-}
-
-function invalid(message: string): Refusal {
-  return new Refusal("INVALID_ARGUMENT", message);
 }
 
 /**

@@ -11,7 +11,7 @@ import {
   type SubscribeBatteryStatusRequest,
   type SubscribeConveyorStatusRequest,
 } from "../../wire/fleet/v1/service_pb.js";
-import { type CodeName, codes, Refusal } from "../refusal.ts";
+import { type CodeName, codes, invalid, Refusal } from "../refusal.ts";
 import type { FleetOperations, StreamMessage } from "../service/contract.ts";
 import { isRead } from "../service/operations.ts";
 import { type RecordedAnswer, type RecordedMessage, type ReplayScript, requestKey } from "./script.ts";
@@ -180,12 +180,12 @@ function wantedOf(player: Player, method: string, request: unknown): Wanted {
   if (method === FleetService.method.subscribeConveyorStatus.name) {
     const { robotId } = request as SubscribeConveyorStatusRequest;
     if (player.has(method, robotId)) return { kind: "robots", ids: [robotId] };
-    throw new Refusal("INVALID_ARGUMENT", `robot ${robotId} is not of the cart family`);
+    throw invalid(`robot ${robotId} is not of the cart family`);
   }
   const target = (request as SubscribeBatteryStatusRequest).selector?.targetId;
   if (target?.case === "robotIds") return { kind: "robots", ids: target.value.ids };
   if (target?.case === "locationId") return { kind: "location", id: target.value };
-  throw new Refusal("INVALID_ARGUMENT", "selector: one of robot_ids and location_id is required");
+  throw invalid("selector: one of robot_ids and location_id is required");
 }
 
 function messageOf<I extends DescMessage, O extends DescMessage>(

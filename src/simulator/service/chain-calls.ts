@@ -5,7 +5,7 @@ import {
   type TaskChain,
   TaskService,
 } from "../../wire/fleet/http/v1/task_pb.js";
-import { Refusal } from "../refusal.ts";
+import { invalid } from "../refusal.ts";
 import {
   type Chain,
   type ChainOrder,
@@ -20,7 +20,6 @@ import { type FleetMap, targetOf } from "../world/map.ts";
 import type { Robot } from "../world/robot.ts";
 import { type Call, type CallHandler, type CallParts, handler } from "./calls.ts";
 import type { Caller } from "./contract.ts";
-import { invalid } from "./mission-request.ts";
 import type { Ownership } from "./ownership.ts";
 
 const MOST_QUERIED = 10_000;
@@ -261,7 +260,7 @@ function toTasks(wishes: readonly TaskWish[], map: FleetMap | undefined): readon
     if (!hasPoint(wish)) return { ...wish, target: undefined };
     const vertex = map?.byCode(wish.endPointCode);
     if (vertex === undefined) {
-      throw new Refusal("INVALID_ARGUMENT", `point ${wish.endPointCode} is not on map ${wish.mapId}`);
+      throw invalid(`point ${wish.endPointCode} is not on map ${wish.mapId}`);
     }
     return { ...wish, target: targetOf(vertex) };
   });

@@ -2,7 +2,7 @@ import type { Mission as CartMission } from "../../wire/fleet/v1/cart/cart_pb.js
 import type { Goal } from "../../wire/fleet/v1/common_pb.js";
 import { type BaseMission, type Mission, MissionCommand_Command } from "../../wire/fleet/v1/mission_pb.js";
 import type { Mission as ServeMission } from "../../wire/fleet/v1/serve/serve_pb.js";
-import { Refusal } from "../refusal.ts";
+import { invalid } from "../refusal.ts";
 import type { GoalName, Target } from "../world/map.ts";
 import { conductOf, type MissionKind, type MissionOrder } from "../world/mission.ts";
 import type { MissionControl } from "../world/mission-queue.ts";
@@ -144,8 +144,4 @@ function find(robot: Robot, goal: GoalName): Target {
       ? `destination ${goal.destinationId} is not on the map of robot ${robot.id}`
       : `pose (${goal.x}, ${goal.y}, ${goal.heading}) is not on the map of robot ${robot.id}`,
   );
-}
-
-export function invalid(message: string): Refusal {
-  return new Refusal("INVALID_ARGUMENT", message);
 }

@@ -1,5 +1,5 @@
 import type { RobotSelector } from "../../wire/fleet/v1/common_pb.js";
-import { Refusal } from "../refusal.ts";
+import { invalid, Refusal } from "../refusal.ts";
 import type { Chain } from "../world/chain.ts";
 import type { FleetMap } from "../world/map.ts";
 import type { Robot } from "../world/robot.ts";
@@ -73,7 +73,7 @@ export function createOwnership(world: World): Ownership {
       const target = selector?.targetId;
       if (target?.case === "robotIds") return checkRobots(caller, target.value.ids);
       if (target?.case !== "locationId") {
-        throw new Refusal("INVALID_ARGUMENT", "selector: one of robot_ids and location_id is required");
+        throw invalid("selector: one of robot_ids and location_id is required");
       }
       checkLocations(caller, [target.value]);
       return robots.filter((robot) => robot.location === target.value);
@@ -98,20 +98,20 @@ function owned<T extends { readonly distributor: string }>(
 }
 
 function checkList(field: string, ids: readonly string[]): void {
-  if (ids.length === 0) throw new Refusal("INVALID_ARGUMENT", `${field}: at least one id is required`);
+  if (ids.length === 0) throw invalid(`${field}: at least one id is required`);
   if (ids.length > LONGEST_SELECTOR) {
-    throw new Refusal("INVALID_ARGUMENT", `${field}: more than ${LONGEST_SELECTOR} ids`);
+    throw invalid(`${field}: more than ${LONGEST_SELECTOR} ids`);
   }
   for (const id of ids) checkId(field, id);
 }
 
 function checkId(field: string, id: string): void {
-  if (id === "") throw new Refusal("INVALID_ARGUMENT", `${field} is empty`);
+  if (id === "") throw invalid(`${field} is empty`);
   if (ID.test(id)) return;
   const shown = JSON.stringify(id.slice(0, 64));
-  throw new Refusal("INVALID_ARGUMENT", `${field}: ${shown} is not 1 to 256 printable ASCII characters`);
+  throw invalid(`${field}: ${shown} is not 1 to 256 printable ASCII characters`);
 }
 
 function checkNumber(field: string, value: number): void {
-  if (value < 1) throw new Refusal("INVALID_ARGUMENT", `${field}: ${value} is not a positive number`);
+  if (value < 1) throw invalid(`${field}: ${value} is not a positive number`);
 }

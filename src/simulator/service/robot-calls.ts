@@ -6,6 +6,7 @@ import {
 import type { MissionWorkflow } from "../../wire/fleet/v1/mission_pb.js";
 import type { MissionWorkflow as ServeWorkflow } from "../../wire/fleet/v1/serve/serve_pb.js";
 import { FleetService } from "../../wire/fleet/v1/service_pb.js";
+import { invalid } from "../refusal.ts";
 import type { MissionOrder } from "../world/mission.ts";
 import {
   homeOf,
@@ -16,15 +17,7 @@ import {
   type Robot,
 } from "../world/robot.ts";
 import { API_OWNER, type CallHandler, type CallParts, handler } from "./calls.ts";
-import {
-  checkFamily,
-  invalid,
-  type MissionWish,
-  readControl,
-  readMission,
-  toOrder,
-  wish,
-} from "./mission-request.ts";
+import { checkFamily, type MissionWish, readControl, readMission, toOrder, wish } from "./mission-request.ts";
 
 /** The mission operations of FleetService, their checks in the order of docs/internals/service.md, ERR-47. */
 export function missionCalls({ world, ownership, confirmation }: CallParts): readonly CallHandler[] {

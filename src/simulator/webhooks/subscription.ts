@@ -6,7 +6,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../platform/json.ts
 import { readIfThere } from "../../platform/kept-file.ts";
 import type { CreateWebhookRequest } from "../../wire/fleet/v1/service_pb.js";
 import { type WebhookSubscription, WebhookSubscriptionSchema } from "../../wire/fleet/v1/webhook_pb.js";
-import { Refusal } from "../refusal.ts";
+import { invalid, type Refusal } from "../refusal.ts";
 import { writeWhole } from "../scenario/scenario.ts";
 import type { Caller, RobotUpdate } from "../service/contract.ts";
 import type { Ownership } from "../service/ownership.ts";
@@ -108,10 +108,6 @@ function compile(
   };
 }
 
-function invalid(message: string): Refusal {
-  return new Refusal("INVALID_ARGUMENT", message);
-}
-
 /** Makes the body of a delivery. */
 type BodyTemplate = (event: RobotUpdate) => Json;
 
@@ -169,7 +165,7 @@ function renderText(path: FieldPath, state: object): string {
 }
 
 function wrongTemplate(message: string): Refusal {
-  return new Refusal("INVALID_ARGUMENT", `options.request_template: ${message}`);
+  return invalid(`options.request_template: ${message}`);
 }
 
 /** Keeps subscriptions over a restart. */

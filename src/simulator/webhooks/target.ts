@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
-import { Refusal } from "../refusal.ts";
+import { invalid, type Refusal } from "../refusal.ts";
 
 /** All addresses of a host name. Rejects if it has none. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
@@ -76,7 +76,7 @@ function parseUrl(text: string): URL | undefined {
 }
 
 function wrongUrl(message: string): Refusal {
-  return new Refusal("INVALID_ARGUMENT", `url ${message}`);
+  return invalid(`url ${message}`);
 }
 
 const MOST_HEADERS = 20;
@@ -138,5 +138,5 @@ export function deliveryHeaders(
 }
 
 function wrongHeaders(message: string): Refusal {
-  return new Refusal("INVALID_ARGUMENT", `options.headers: ${message}`);
+  return invalid(`options.headers: ${message}`);
 }

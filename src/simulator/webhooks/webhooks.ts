@@ -6,7 +6,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { WebhookSubscription } from "../../wire/fleet/v1/webhook_pb.js";
 import type { SimulatorOptions } from "../options.ts";
-import { Refusal } from "../refusal.ts";
+import { invalid, Refusal } from "../refusal.ts";
 import type { RobotUpdate } from "../service/contract.ts";
 import type { WebhookCalls } from "../service/operations.ts";
 import type { Ownership } from "../service/ownership.ts";
@@ -182,7 +182,7 @@ function createCalls(
       return { webhooks: ownedBy(caller.distributor).map(({ subscription }) => subscription) };
     },
     async delete(caller, { id }) {
-      if (id === "") throw new Refusal("INVALID_ARGUMENT", "id is empty");
+      if (id === "") throw invalid("id is empty");
       const found = active.get(id);
       if (found?.subscription.distributorId !== caller.distributor) {
         throw new Refusal("NOT_FOUND", `there is no subscription ${id.slice(0, 64)}`);

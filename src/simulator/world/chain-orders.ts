@@ -1,4 +1,4 @@
-import { Refusal } from "../refusal.ts";
+import { invalid, Refusal } from "../refusal.ts";
 import {
   type Chain,
   type ChainOrder,
@@ -175,7 +175,7 @@ function splitTasks(
 ): readonly [before: readonly Task[], behind: readonly Task[]] {
   refuseOver(chain);
   if (sequence > chain.tasks.length + 1) {
-    throw new Refusal("INVALID_ARGUMENT", `sequence ${sequence}: the chain has ${chain.tasks.length} tasks`);
+    throw invalid(`sequence ${sequence}: the chain has ${chain.tasks.length} tasks`);
   }
   const behind = chain.tasks.slice(sequence - 1);
   if (behind.some((task) => task.status !== "waiting")) {
@@ -184,7 +184,7 @@ function splitTasks(
   const kept = chain.tasks.slice(0, sequence - 1);
   const retained = isRetained ? behind : [];
   if (kept.length + added + retained.length > MOST_TASKS) {
-    throw new Refusal("INVALID_ARGUMENT", `a chain has at most ${MOST_TASKS} tasks`);
+    throw invalid(`a chain has at most ${MOST_TASKS} tasks`);
   }
   return [kept, retained];
 }

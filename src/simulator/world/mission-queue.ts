@@ -1,4 +1,4 @@
-import { Refusal } from "../refusal.ts";
+import { invalid, Refusal } from "../refusal.ts";
 import type { WorldContext } from "./context.ts";
 import { targetOf } from "./map.ts";
 import { isTerminal, type Mission, type MissionOrder } from "./mission.ts";
@@ -82,7 +82,7 @@ export function createMissionQueue(world: WorldContext, run: MissionRun): Missio
     },
     charge(robot, owner, by) {
       if (robot.dock === undefined) {
-        throw new Refusal("INVALID_ARGUMENT", `robot ${robot.id} has no contact dock`);
+        throw invalid(`robot ${robot.id} has no contact dock`);
       }
       const [id = ""] = begin(robot, [{ kind: "charge", targets: [targetOf(robot.dock)] }], owner, by);
       return id;
@@ -126,7 +126,7 @@ function missionToControl(robot: Robot, missionId: string): Mission {
   const index = robot.missions.findIndex((mission) => mission.id === missionId);
   const mission = robot.missions[index];
   if (mission === undefined) {
-    throw new Refusal("INVALID_ARGUMENT", `mission ${missionId} is not in the list of robot ${robot.id}`);
+    throw invalid(`mission ${missionId} is not in the list of robot ${robot.id}`);
   }
   if (isTerminal(mission)) {
     throw new Refusal("FAILED_PRECONDITION", `mission ${missionId} has ${mission.status}`);
