@@ -1,4 +1,4 @@
-// Sends commands over both ways and times them by one clock, in a process that is nobody's cost.
+import { setTimeout as pause } from "node:timers/promises";
 import { percentiles } from "../quantile.ts";
 import type { SenderReply, SenderRequest, SendResult, Way } from "./protocol.ts";
 import { openBare, openEcho, openMqtt, type Send } from "./ways.ts";
@@ -55,10 +55,6 @@ async function send(way: Way, rate: number, seconds: number): Promise<SendResult
     seconds: (lastMs - startedMs) / 1000,
     latencyMs: percentiles(latencies),
   };
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 async function serve(request: SenderRequest): Promise<SenderReply> {

@@ -1,4 +1,4 @@
-// One MQTT client of the plant: floods the gateway, or sends stops, in a process that is nobody's cost.
+import { setTimeout as pause } from "node:timers/promises";
 import mqtt, { type MqttClient } from "mqtt";
 import type { FloodReply, FloodRequest } from "./protocol.ts";
 
@@ -87,10 +87,6 @@ async function stops(
   }
   await pause(QUIET_MS);
   return { kind: "stopped", sentAtMs, codes };
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 async function serve(request: FloodRequest): Promise<FloodReply | null> {
