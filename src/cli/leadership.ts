@@ -8,9 +8,10 @@ import {
   type ControlOptions,
   exitCodeOf,
   exitWith,
+  finishDone,
   print,
 } from "./control-client.ts";
-import { NotPossible } from "./exit.ts";
+import { exitCodes, NotPossible } from "./exit.ts";
 import { findSocket, socketOptions } from "./installed.ts";
 import { listOf } from "./readable.ts";
 import { stopSignal } from "./stop-signal.ts";
@@ -20,7 +21,7 @@ interface Options extends ControlOptions {
   readonly test?: boolean;
 }
 
-const help = `
+const handoverHelp = `
 The other box leads at once. Until then this one waits until no conveyor turns, for 30 s at most, and then
 stops those that do. Its gateway ends, and systemd starts it again: it stands by.
 With --test, the other box hands back after 10 s, and what was measured is printed.
@@ -41,8 +42,8 @@ export function handoverCommand(): Command {
     .option("--to <member>", "the box that is to lead: with two boxes it is the other one")
     .option("--test", "the yearly drill: there and back, with a report")
     .option("--json", "print one JSON object")
-    .addHelpText("after", help)
-    .action((options: Options) => exitWith(() => run(options)));
+    .addHelpText("after", handoverHelp)
+    .action((options: Options) => exitWith(() => handOver(options)));
 }
 
 const ANSWER_MS = 5_000;
@@ -50,7 +51,7 @@ const LOOK_MS = 250;
 /** Conveyors, the takeover, and the start of the gateway that has handed over. */
 const LEG_MS = 120_000;
 
-async function run(options: Options): Promise<number> {
+async function handOver(options: Options): Promise<number> {
   const { to, test: isDrill = false } = options;
   const socketPath = await findSocket(options);
   const signal = stopSignal();
@@ -129,4 +130,33 @@ function lines(report: JsonObject): readonly string[] {
 
 function seconds(ms: unknown): string {
   return `${(Number(ms) / 1_000).toFixed(2)} s`;
+}
+
+const fenceHelp = `
+Only while the alarm FENCE_FAILED stands. First see for yourself that the box has no power: a start that it has
+sent may still reach a robot. It needs the role engineer, and counts for this takeover alone.
+
+Exit code 0: this box takes over. 4: refused, with the reason. 1: no gateway answers. 6: not known.
+
+Example: sudo fleetgate fence-confirm box-a`;
+
+/** `fleetgate fence-confirm`: lets this box take over though it could not fence the other one. */
+export function fenceConfirmCommand(): Command {
+  const command = new Command("fence-confirm").description(
+    "say that the box that led is off, so that this one takes over though cluster.fence has failed",
+  );
+  return socketOptions(command)
+    .argument("<member>", "the box that is off")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", fenceHelp)
+    .action((member: string, options: ControlOptions) => exitWith(() => confirmFence(member, options)));
+}
+
+async function confirmFence(member: string, options: ControlOptions): Promise<number> {
+  const socketPath = await findSocket(options);
+  const request = { method: "POST", path: "/api/v1/fence", body: { member }, timeoutMs: ANSWER_MS } as const;
+  const { status, body } = await askGateway(socketPath, request, stopSignal());
+  if (status === 200) return finishDone(`${member} counts as off: this box takes over`, body, options);
+  const reason = String(body.detail ?? `the gateway answered ${status}`);
+  throw new NotPossible(reason, [403, 409].includes(status) ? exitCodeOf("refused") : exitCodes.failure);
 }
