@@ -140,9 +140,9 @@ export interface KeyedCertificate {
   readonly key: string;
 }
 
-export const signingAlgorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
+const signingAlgorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 // Clocks of clients are a little off: a certificate made now is valid since yesterday.
-export const BACKDATE_MS = 86_400_000;
+const BACKDATE_MS = 86_400_000;
 
 type CertificateUse = "server" | "client";
 
@@ -175,6 +175,6 @@ function newSerial(): string {
   return bytes.toString("hex");
 }
 
-export async function exportKey(key: webcrypto.CryptoKey): Promise<string> {
+async function exportKey(key: webcrypto.CryptoKey): Promise<string> {
   return PemConverter.encode(await webcrypto.subtle.exportKey("pkcs8", key), "PRIVATE KEY");
 }

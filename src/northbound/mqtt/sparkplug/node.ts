@@ -39,7 +39,7 @@ const bdSeqMetric: MetricModel = { name: "bdSeq", type: "Int64" };
 const rebirthMetric: MetricModel = { name: "Node Control/Rebirth", type: "Boolean" };
 
 /** The name of the metric by which a host asks for births. */
-export const REBIRTH = rebirthMetric.name;
+const REBIRTH = rebirthMetric.name;
 
 const gatewayMetrics = {
   health: { name: "Gateway/Health", type: "String" },
