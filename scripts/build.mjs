@@ -17,8 +17,7 @@ if (!compile()) process.exit(1);
 const bundle = await rolldown({
   input: {
     main: join(compiled, "main.js"),
-    "store-walk": join(compiled, "platform", "stores", "store-walk.js"),
-    "store-export": join(compiled, "platform", "stores", "store-export.js"),
+    "store-program": join(compiled, "platform", "stores", "store-program.js"),
   },
   platform: "node",
   // The splitting below needs it.

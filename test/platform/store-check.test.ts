@@ -8,7 +8,7 @@ import { seededRandom } from "../../src/simulator/world/random.ts";
 import { flipBehind } from "../support/flip-bytes.ts";
 
 /** The program that reads a store runs as it was built. */
-const program = join(process.cwd(), "dist", "store-walk.js");
+const program = join(process.cwd(), "dist", "store-program.js");
 const check = () => checkStore(folder, program);
 const PAGE = 4_096;
 const RECORDS = 400;

@@ -42,7 +42,7 @@ type StoreCheck = (folder: string) => Promise<string | null>;
 const LONGEST_CHECK_MS = 60_000;
 /** The signals by which a damaged store ends the process that reads it. */
 const FATAL_SIGNALS: readonly NodeJS.Signals[] = ["SIGBUS", "SIGSEGV", "SIGABRT", "SIGILL", "SIGFPE"];
-const PROGRAM = fileURLToPath(new URL("./store-walk.js", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("./store-program.js", import.meta.url));
 
 /**
  * Reads every record of the store in a separate process: lmdb maps the file into memory, and a damaged file
@@ -51,22 +51,23 @@ const PROGRAM = fileURLToPath(new URL("./store-walk.js", import.meta.url));
  * @throws StoreFailed if the check cannot be made: nothing is known of the store then
  */
 export async function checkStore(folder: string, program = PROGRAM): Promise<string | null> {
-  const result = await runOnStore(program, folder);
+  const result = await runOnStore("walk", folder, program);
   return "signal" in result ? `reading it ends the process with ${result.signal}` : problemIn(result.text);
 }
 
 /**
- * Runs a program that reads the store in a process of its own.
+ * Reads the store in a process of its own (store-program.ts).
  *
  * @returns its output, or the signal by which a damaged store has ended it
  * @throws StoreFailed if it could not do its work
  */
 export async function runOnStore(
-  program: string,
+  task: "walk" | "export",
   folder: string,
+  program = PROGRAM,
 ): Promise<{ readonly text: string } | { readonly signal: NodeJS.Signals }> {
   refuseFullDisk(folder);
-  const child = spawn(process.execPath, [program, folder], {
+  const child = spawn(process.execPath, [program, task, folder], {
     stdio: ["ignore", "pipe", "pipe"],
     timeout: LONGEST_CHECK_MS,
     killSignal: "SIGKILL",

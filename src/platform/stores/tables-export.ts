@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { isJsonObject } from "../json.ts";
 import { StoreFailed } from "../store.ts";
 import { runOnStore } from "./kept-store.ts";
@@ -9,7 +8,6 @@ import type { TablesContent } from "./table-store.ts";
 
 /** The content of all tables as one file in the data folder. The next start takes it, and removes it. */
 export const EXPORT_FILE = "tables.json";
-const PROGRAM = fileURLToPath(new URL("./store-export.js", import.meta.url));
 
 /**
  * The tables in a folder as the text of an export file, as they are at one moment: a gateway may run on them.
@@ -20,7 +18,7 @@ const PROGRAM = fileURLToPath(new URL("./store-export.js", import.meta.url));
  */
 export async function exportTables(folder: string): Promise<string | null> {
   if (!existsSync(join(folder, DATA_FILE))) return null;
-  const result = await runOnStore(PROGRAM, folder);
+  const result = await runOnStore("export", folder);
   if ("text" in result) return result.text;
   throw new StoreFailed(`reading it ends the process with ${result.signal}`);
 }
