@@ -1,4 +1,4 @@
-import { shortestFloat } from "../platform/json.ts";
+import { shortestFloat } from "../platform/float.ts";
 
 /** Text that JSON must escape: quotes, backslashes, control characters and surrogates. */
 const needsEscape = /["\\\p{Cc}\p{Surrogate}]/u;

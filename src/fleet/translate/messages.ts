@@ -24,7 +24,8 @@ import {
   type Presence,
   payloadStateNames,
 } from "../../domain/robot.ts";
-import { isJsonObject, type Json, shortestFloat } from "../../platform/json.ts";
+import { shortestFloat } from "../../platform/float.ts";
+import { isJsonObject, type Json } from "../../platform/json.ts";
 import { OnlineAMRInfoSchema, QueryTaskChainInfoSchema } from "../../wire/fleet/http/v1/task_pb.js";
 import type { BatteryState } from "../../wire/fleet/v1/battery_pb.js";
 import type { ConveyorState } from "../../wire/fleet/v1/cart/cart_pb.js";

@@ -1,6 +1,7 @@
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { type Json, type JsonObject, shortestFloat } from "../../platform/json.ts";
+import { shortestFloat } from "../../platform/float.ts";
+import type { Json, JsonObject } from "../../platform/json.ts";
 import { BatteryEventStateSchema } from "../../wire/fleet/v1/battery_pb.js";
 import { MissionEventStateSchema } from "../../wire/fleet/v1/mission_pb.js";
 import type { RobotUpdate } from "../service/contract.ts";
