@@ -5,10 +5,10 @@ import { walkRecords } from "./record-walk.ts";
 
 // A separate program, because a damaged file may end it by a signal at any step (kept-store.ts):
 //
-// - `node store-program.js walk <folder>` reads every record of a store, and prints `{"problem"?}`: without a
-//   problem the store can be opened.
-// - `node store-program.js export <folder>` prints the content of the tables in a folder, as one JSON document
-//   (tables-export.ts).
+// - `node store-program.js walk <folder>` reads every record of a store, and prints `{"problem"?}`: without
+//   a problem the store can be opened.
+// - `node store-program.js export <folder>` prints the content of the tables in a folder, as one JSON
+//   document (tables-export.ts).
 
 const [task, folder = ""] = process.argv.slice(2);
 process.stdout.write(JSON.stringify(task === "export" ? await exported() : await walked()));
