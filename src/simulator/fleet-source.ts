@@ -1,5 +1,5 @@
 import type { Clock } from "../platform/clock.ts";
-import type { Closer } from "../platform/closer.ts";
+import type { Closer } from "../platform/component.ts";
 import type { Log } from "../platform/log.ts";
 import { type Control, createControl } from "./control.ts";
 import type { FaultRegistry } from "./faults/registry.ts";

@@ -1,7 +1,6 @@
 import { isIP } from "node:net";
 import { systemClock } from "../platform/clock.ts";
-import { type Closer, createCloser } from "../platform/closer.ts";
-import { aborted, type Component } from "../platform/component.ts";
+import { aborted, type Closer, type Component, createCloser } from "../platform/component.ts";
 import { makeFolder } from "../platform/folder.ts";
 import { silentLog } from "../platform/log.ts";
 import { type IssuedKey, issueKeys } from "./auth/api-key.ts";
