@@ -22,7 +22,7 @@ interface BlockProps {
 class RobotBlock extends Component<BlockProps> {
   #isOutOfSight = false;
   /**
-   * The browser tells it before it draws the rows. In a browser without this event the block counts as in
+   * The browser reports it before it draws the rows. In a browser without this event the block counts as in
    * sight. Preact's types do not have the event, so it is spread.
    */
   readonly #sight = {

@@ -225,7 +225,7 @@ function serve({ plant, clock, loss, end, session, run, rebirths }: Served): Con
 
 /** The births that hosts ask for. */
 interface Rebirths {
-  /** A host has asked, or must be told again: now, or when the last rebirth is long enough ago. */
+  /** A host has asked for a birth, or needs another: now, or when the last one is long enough ago. */
   request(): void;
   /** The connection has ended. */
   end(): void;
