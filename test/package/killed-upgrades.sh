@@ -50,6 +50,15 @@ a_start_without_a_control_group() {
     [ ! -e /var/lib/fleetgate/no-group ]
     is_committed
     eventually runs_small "2 open"
+    # The same, and when the script looks, systemd has started it again already.
+    mkdir slow
+    printf '#!/bin/sh\nexec /usr/bin/sleep 2\n' >slow/sleep
+    chmod +x slow/sleep
+    touch /var/lib/fleetgate/no-group
+    PATH=/boot-test/slow:$PATH unattended_install small-1.deb
+    [ ! -e /var/lib/fleetgate/no-group ]
+    is_committed
+    eventually runs_small "1 open"
 }
 
 # Installs a small version, and kills its scripts before step $at.
