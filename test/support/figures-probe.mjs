@@ -4,7 +4,7 @@ import { writeHeapSnapshot } from "node:v8";
 
 // Loaded by `--import` into a program that is started with an IPC channel and `--expose-gc`: answers each
 // message with what the program has used and done since the last one (Figures, measured-daemon.ts). A message
-// with a path makes it write its heap there; one with a number does the fixed work so often in one turn.
+// with a path makes it write its heap there; one with milliseconds makes it work so long in one turn.
 
 /** How often the loop is looked at. The delays are what comes on top of it. */
 const BETWEEN_MS = 1;
@@ -47,9 +47,10 @@ let sinceMs = performance.now();
 let cpu = process.cpuUsage();
 let utilization = performance.eventLoopUtilization();
 
-process.on("message", ({ heapTo, workTimes } = {}) => {
-  if (workTimes !== undefined) {
-    for (let time = 0; time < workTimes; time += 1) doFixedWork();
+process.on("message", ({ heapTo, workMs } = {}) => {
+  if (workMs !== undefined) {
+    const endMs = mainThreadMs() + workMs;
+    while (mainThreadMs() < endMs) doFixedWork();
     process.send({});
     return;
   }

@@ -38,8 +38,8 @@ export interface MeasuredDaemon {
   figures(): Promise<Figures>;
   /** How many objects there are of each class, by its name, after a collection. */
   objects(): Promise<ReadonlyMap<string, number>>;
-  /** Holds the loop up for one turn that does the fixed work so often. */
-  occupy(times: number): Promise<void>;
+  /** Holds the loop up for one turn of so much processor time. */
+  occupy(ms: number): Promise<void>;
   readonly pid: number;
   /** Rejects when it has ended, and tells what it said last. */
   readonly lost: Promise<never>;
@@ -87,7 +87,7 @@ export async function startMeasuredDaemon(
   });
   const { pid } = child;
   if (pid === undefined) throw new Error("fleetgate has no process");
-  async function ask(question: { readonly heapTo?: string; readonly workTimes?: number }): Promise<unknown> {
+  async function ask(question: { readonly heapTo?: string; readonly workMs?: number }): Promise<unknown> {
     const answer = once(child, "message");
     child.send(question);
     const [answered] = await Promise.race([answer, lost]);
@@ -98,7 +98,7 @@ export async function startMeasuredDaemon(
     kept,
     pid,
     figures: async () => (await ask({})) as Figures,
-    occupy: async (times) => void (await ask({ workTimes: times })),
+    occupy: async (ms) => void (await ask({ workMs: ms })),
     async objects() {
       const folder = await mkdtemp(join(tmpdir(), "fleetgate-heap-"));
       const path = join(folder, "daemon.heapsnapshot");
