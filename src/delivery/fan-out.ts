@@ -175,6 +175,18 @@ function recorded(name: string, feed: Feed, published: DeliveryTap): Feed {
 
 function createSinkSubscriber(name: string, sink: Sink, feed: Feed, log: Log): Subscriber {
   let failures = 0;
+
+  function writeAlone(key: string, part: Batch): void {
+    try {
+      sink.write(part);
+    } catch (error) {
+      // One line, so that the log is not flooded.
+      if (failures === 0)
+        log.error({ northbound: name, key, err: error }, "a northbound cannot show a change or an event");
+      failures += 1;
+    }
+  }
+
   return {
     feed,
     turn() {
@@ -184,11 +196,10 @@ function createSinkSubscriber(name: string, sink: Sink, feed: Feed, log: Log): S
       feed.release(slice);
       try {
         sink.write(slice);
-      } catch (error) {
-        // A sink must not throw. One that does must neither stop the others nor flood the log.
-        if (failures === 0)
-          log.error({ northbound: name, err: error }, "a northbound failed to show a batch");
-        failures += 1;
+      } catch {
+        // A sink must not throw. What it does not show must be that alone which it cannot show.
+        for (const change of slice.changes) writeAlone(changeKey(change), { changes: [change], events: [] });
+        for (const event of slice.events) writeAlone(event.eventId, { changes: [], events: [event] });
       }
       return { handedOver: lengthOf(slice), isMore: feed.hasWork() };
     },

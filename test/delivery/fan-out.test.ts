@@ -71,6 +71,24 @@ describe("a sink", () => {
     expect(fanOut.health().figures).toMatchObject({ "broken.failures": 1, "opcua.failures": 0 });
   });
 
+  it("that throws at one change shows the others of the slice, and the events", async () => {
+    const { state, fanOut, shown } = setUp();
+    const write = (batch: Batch) => {
+      for (const part of short(batch)) {
+        if (part === "r2=2") throw new Error("no");
+        shown.push([part]);
+      }
+    };
+    fanOut.attachSink("opcua", { write }, roomy);
+    await turn();
+    for (const [at, robotId] of ["r1", "r2", "r3"].entries()) fanOut.offer(state.set(robotId, at + 1));
+    fanOut.offer(events("e1"));
+    await turn();
+    // The first one twice: before the failure, and alone.
+    expect(shown.flat()).toEqual(["r1=1", "r1=1", "r3=3", "e1"]);
+    expect(fanOut.health().figures).toMatchObject({ "opcua.failures": 1 });
+  });
+
   it("gets nothing after it was detached", async () => {
     const { state, fanOut, shown, sink } = setUp();
     const detach = fanOut.attachSink("opcua", sink, roomy);
