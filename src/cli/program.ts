@@ -34,7 +34,8 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 /**
  * `fleetgate` with its subcommands.
  *
- * @param word the first word of the command line: if it names a subcommand, the program has this one only
+ * @param word the first word of the command line: if it names a subcommand, the program has this one only;
+ *   if it asks for the version, none
  */
 export async function createProgram(word?: string): Promise<Command> {
   const program = new Command("fleetgate")
@@ -42,8 +43,7 @@ export async function createProgram(word?: string): Promise<Command> {
     // Commander prints it as soon as it has read the option, before those behind it.
     .version(process.argv.includes("--long") ? longVersion() : version)
     .option("--long", "with --version: the commit, the build, and how long this version is supported");
-  const named = word !== undefined && Object.hasOwn(commands, word) ? [word] : Object.keys(commands);
-  for (const name of named) {
+  for (const name of namesFor(word)) {
     const command = await commands[name]?.();
     if (command !== undefined) program.addCommand(command);
   }
@@ -51,6 +51,12 @@ export async function createProgram(word?: string): Promise<Command> {
   refuseEmpty(program);
   for (const each of program.commands) addExamples(each, each.name());
   return program;
+}
+
+/** The subcommands that a command line with this first word needs. */
+function namesFor(word: string | undefined): readonly string[] {
+  if (word === "--version" || word === "-V") return [];
+  return word !== undefined && Object.hasOwn(commands, word) ? [word] : Object.keys(commands);
 }
 
 /** Each command needs this: an added command does not inherit settings. */
