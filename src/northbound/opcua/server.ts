@@ -30,6 +30,7 @@ import { checkEventSubscriptions } from "./node-opcua/event-subscriptions.ts";
 import { type Fence, fence } from "./node-opcua/fence.ts";
 import { answerHistoryReads } from "./node-opcua/history-reads.ts";
 import { correctIndexRanges } from "./node-opcua/index-ranges.ts";
+import { openItemLedger } from "./node-opcua/item-ledger.ts";
 import { shareItems } from "./node-opcua/item-shares.ts";
 import {
   allowManyWatchers,
@@ -299,8 +300,9 @@ async function openServer(
     allowManyWatchers();
     boundTriggers();
     deliverEvents(clock);
-    checkEventSubscriptions(addressSpaceOf(server), options);
-    shareItems(addressSpaceOf(server), options);
+    openItemLedger(addressSpaceOf(server), options);
+    checkEventSubscriptions();
+    shareItems();
     publishInTurns();
     showSampleRate(server);
     const auditEvents = openAudit(server, options, parts);

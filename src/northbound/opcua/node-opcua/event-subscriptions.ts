@@ -2,6 +2,7 @@ import {
   type AddressSpace,
   AttributeIds,
   type BaseNode,
+  EventFilter,
   EventNotifierFlags,
   MonitoredItem,
   type MonitoredItemCreateRequest,
@@ -13,9 +14,8 @@ import {
   Subscription,
   type UAObject,
 } from "node-opcua";
-import type { OpcUaOptions } from "../options.ts";
-import { checkEventFilter, type FilterVerdict } from "./event-filters.ts";
-import { type Charge, charge, shareEvents, sharesOf, takeBack } from "./event-shares.ts";
+import { checkEventFilter, type FilterVerdict, operandsOf } from "./event-filters.ts";
+import { type Charge, charge, ledgerOf, takeBack } from "./item-ledger.ts";
 import { lower } from "./lower.ts";
 import { userOf } from "./session-bounds.ts";
 
@@ -33,16 +33,19 @@ interface Modification extends LoadedItem {
   modify(timestamps: unknown, parameters: MonitoringParameters): MonitoredItemModifyResult;
 }
 
+/** An item costs as much as so many fields, whatever it selects. */
+const ITEM_COST = 10;
+/** So many bytes of a filter cost as much as a field: it may have long literals. */
+const BYTES_OF_FIELD = 512;
 let isPatched = false;
 
 /**
  * Refuses a subscription to events that would never send any, with the status of OPC UA part 4: node-opcua
  * accepts filters that it cannot evaluate, and objects that are no notifiers. A change of an item that is
  * refused leaves the item as it was. The answer has a result for each select clause. The items of each user,
- * and of all, have a bound for what they cost (event-shares.ts).
+ * and of all, have a bound for what they cost (item-ledger.ts).
  */
-export function checkEventSubscriptions(space: AddressSpace, options: OpcUaOptions): void {
-  shareEvents(space, options);
+export function checkEventSubscriptions(): void {
   if (isPatched) return;
   const creation = lower<Creation>(Subscription.prototype, "preCreateMonitoredItem");
   const modification = lower<Modification>(MonitoredItem.prototype, "modify");
@@ -61,7 +64,7 @@ export function checkEventSubscriptions(space: AddressSpace, options: OpcUaOptio
     const created = create.call(this, space, timestamps, request);
     created.createResult.filterResult = result;
     const item = this.getMonitoredItem(created.createResult.monitoredItemId);
-    if (item !== null) charge(item, cost);
+    if (item !== null) charge(item, "filter", cost);
     return created;
   };
   const { modify } = modification;
@@ -69,13 +72,13 @@ export function checkEventSubscriptions(space: AddressSpace, options: OpcUaOptio
     const { itemToMonitor, node } = this;
     if (itemToMonitor.attributeId !== AttributeIds.EventNotifier || node === null)
       return modify.call(this, timestamps, parameters);
-    const before = takeBack(this);
+    const before = takeBack(this, "filter");
     const {
       status: statusCode,
       result: filterResult,
       cost,
     } = verdictOf(this.$subscription ?? {}, node, parameters.filter);
-    charge(this, cost ?? before);
+    charge(this, "filter", cost ?? before);
     if (statusCode !== StatusCodes.Good) return new MonitoredItemModifyResult({ statusCode, filterResult });
     const modified = modify.call(this, timestamps, parameters);
     modified.filterResult = filterResult;
@@ -95,8 +98,20 @@ function verdictOf({ $session }: LoadedSubscription, node: BaseNode, filter: unk
   const space = node.addressSpace as AddressSpace;
   const verdict = checkEventFilter(space, filter);
   if (verdict.status !== StatusCodes.Good) return { ...verdict, cost: null };
-  const cost = sharesOf(space).chargeOf(userOf($session?.userIdentityToken), node, filter);
-  return { ...verdict, status: cost === null ? StatusCodes.BadTooManyMonitoredItems : verdict.status, cost };
+  const user = userOf($session?.userIdentityToken);
+  const { fields, fieldsAt } = ledgerOf(space);
+  const cost = costOf(filter);
+  const amounts = [fieldsAt(node), fields].map((pool) => [pool, cost] as const);
+  if (amounts.some(([pool]) => pool.roomOf(user) < cost))
+    return { ...verdict, status: StatusCodes.BadTooManyMonitoredItems, cost: null };
+  return { ...verdict, cost: { user, amounts } };
+}
+
+/** What an item with this filter costs, in fields: those that it selects or compares, and its size. */
+function costOf(filter: unknown): number {
+  if (!(filter instanceof EventFilter)) return ITEM_COST;
+  const fields = (filter.selectClauses ?? []).length + operandsOf(filter.whereClause);
+  return ITEM_COST + fields + Math.floor(filter.binaryStoreSize() / BYTES_OF_FIELD);
 }
 
 /** The parts of node-opcua's monitored item and subscription that are needed here. */

@@ -9,7 +9,8 @@ import {
   type MonitoringParameters,
   type OPCUAServer,
 } from "node-opcua";
-import { SHORT_QUEUE, sharesOf, valuesOf } from "./item-shares.ts";
+import { ledgerOf } from "./item-ledger.ts";
+import { SHORT_QUEUE, valuesOf } from "./item-shares.ts";
 import { userOf } from "./session-bounds.ts";
 
 /** The smallest queue of events. */
@@ -101,7 +102,7 @@ function shortenQueues(
 
 /** How many values more all long queues of a user may hold. */
 function roomOf({ engine: { addressSpace } }: OPCUAServer, user: string): number {
-  return addressSpace === null ? 0 : sharesOf(addressSpace).roomOf(user);
+  return addressSpace === null ? 0 : ledgerOf(addressSpace).values.roomOf(user);
 }
 
 /**
