@@ -47,8 +47,11 @@ describe("opcua.reverseConnect", () => {
     ["0.0.0.0", "opc.tcp://[::1]:4840"],
     ["0.0.0.0", "opc.tcp://gateway1:4840"],
     ["192.0.2.7", "opc.tcp://192.0.2.7:4840"],
+    ["0.0.0.0", "opc.tcp://plant-gateway:4840"],
+    ["0.0.0.0", "opc.tcp://[2001:db8::7]:4840"],
   ])("is not the address of the gateway itself, which listens on %s: %s", async (host, address) => {
-    const own = `, hostname: gateway1, listen: { host: "${host}" }`;
+    const names = `hostname: gateway1, alternateHostnames: [plant-gateway, "2001:db8::7"]`;
+    const own = `, ${names}, listen: { host: "${host}" }`;
     expect(await folder.problems(withAddresses(`"${address}"`, own))).toEqual([
       expect.stringContaining("opcua.reverseConnect[0]: is the gateway's own address"),
     ]);

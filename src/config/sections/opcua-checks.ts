@@ -60,7 +60,9 @@ export function opcUaFindings(opcua: OpcUaSection): readonly Finding[] {
 }
 
 /** The gateway would connect to itself, and no client would ever open a session. */
-function ownReverseFindings({ reverseConnect, listen, hostname }: OpcUaSection): readonly Finding[] {
+function ownReverseFindings(section: OpcUaSection): readonly Finding[] {
+  const { reverseConnect, listen, hostname, alternateHostnames } = section;
+  const names = [hostname, ...alternateHostnames];
   const isLocal = isLoopback(listen.host);
   const hearsLoopback = isLocal || everywhere.has(listen.host);
   return reverseConnect.flatMap((address, index) => {
@@ -68,7 +70,7 @@ function ownReverseFindings({ reverseConnect, listen, hostname }: OpcUaSection):
     const isOwn =
       bareHost(host) === listen.host ||
       (hearsLoopback && isLoopback(host)) ||
-      (!isLocal && bareHost(host) === hostname);
+      (!isLocal && names.includes(bareHost(host)));
     return isOwn && Number(port) === listen.port
       ? [wrong(["opcua", "reverseConnect", index], "is the gateway's own address: write that of the client")]
       : [];
