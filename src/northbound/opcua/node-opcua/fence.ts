@@ -8,6 +8,7 @@ import { nameOfClient } from "../client-certificates.ts";
 import { createRefusalLog } from "./client-refusals.ts";
 import { listenerOf } from "./endpoint-start.ts";
 import { createFrameCheck, errorFrame } from "./frame-check.ts";
+import { passInTurns } from "./frame-turns.ts";
 import { describeLibraryError } from "./library-log.ts";
 import { wrap } from "./lower.ts";
 import { answerUndecodable } from "./undecodable-requests.ts";
@@ -153,25 +154,23 @@ export function fence(
       pins.see(opening, socket.remoteAddress ?? "");
       opening = null;
     }
-    const check = createFrameCheck(
-      (bytes) => {
-        if (isClosed || socket.destroyed) return;
-        pause = pauseThis;
-        try {
-          seeOpening(bytes);
-          aroundRequest(() => void emit("data", bytes));
-        } catch (error) {
-          close("BadTcpInternalError", describeLibraryError(error));
-        } finally {
-          pause = null;
-        }
-      },
-      held.holds,
-      () => {
-        stopWaiting();
-        opening = Buffer.alloc(0);
-      },
-    );
+
+    function pass(bytes: Buffer): void {
+      if (isClosed || socket.destroyed) return;
+      pause = pauseThis;
+      try {
+        seeOpening(bytes);
+        aroundRequest(() => void emit("data", bytes));
+      } catch (error) {
+        close("BadTcpInternalError", describeLibraryError(error));
+      } finally {
+        pause = null;
+      }
+    }
+    const check = createFrameCheck(passInTurns(pass, pauseThis), held.holds, () => {
+      stopWaiting();
+      opening = Buffer.alloc(0);
+    });
     function receive(chunk: Buffer): boolean {
       if (isClosed) return true;
       const problem = check(chunk);
