@@ -3,6 +3,7 @@ import type { StateChange } from "../../domain/change.ts";
 import { type Quality, type Stamp, sourceTimeOf } from "../../domain/observed.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { topicTexts } from "./topic-texts.ts";
 import type { Topics } from "./topics.ts";
 
 /** The retained topics as this connection has published them, for those who look at all of them. */
@@ -21,15 +22,12 @@ interface Origin {
   readonly stamp: Stamp | null;
 }
 
-/** The payloads describe themselves: `docs/mqtt.md` and the AsyncAPI document say how. */
-const undescribed: TagFacts = { description: null, unit: null, meaning: null };
-
 const own: Origin = { quality: "good", stamp: null };
 const OF_GATEWAY = "";
 
 /** @param isConnected whether there is a connection to a broker now */
 export function createTopicRegistry(
-  topics: Pick<Topics, "robot">,
+  topics: Pick<Topics, "robot" | "describedAs">,
   isConnected: () => boolean,
   clock: Pick<Clock, "nowMs">,
 ): TopicRegistry {
@@ -86,7 +84,9 @@ export function createTopicRegistry(
         const owner = group ?? owners.get(topic) ?? groupOf(OF_GATEWAY, null, null);
         known.set(
           topic,
-          owner.add(new Topic(topic, owner, source && subjectOf(source), isConnected, payload, atMs, origin)),
+          owner.add(
+            new Topic(topic, owner, topics, source && subjectOf(source), isConnected, payload, atMs, origin),
+          ),
         );
       }
     },
@@ -136,6 +136,7 @@ class Topic implements TagView {
   readonly name: string;
   readonly subject: string | null;
   readonly #group: Group;
+  readonly #topics: Pick<Topics, "describedAs">;
   readonly #isConnected: () => boolean;
   #payload: string;
   #atMs: number;
@@ -144,6 +145,7 @@ class Topic implements TagView {
   constructor(
     name: string,
     group: Group,
+    topics: Pick<Topics, "describedAs">,
     subject: string | null,
     isConnected: () => boolean,
     payload: string,
@@ -153,6 +155,7 @@ class Topic implements TagView {
     this.name = name;
     this.subject = subject;
     this.#group = group;
+    this.#topics = topics;
     this.#isConnected = isConnected;
     this.#payload = payload;
     this.#atMs = atMs;
@@ -170,7 +173,8 @@ class Topic implements TagView {
   }
 
   facts(): TagFacts {
-    return undescribed;
+    const name = this.#topics.describedAs(this.name);
+    return { description: name && topicTexts[name], unit: null, meaning: null };
   }
 
   read(): TagReading {

@@ -12,6 +12,7 @@ import {
   underBase,
   wholeTemplate,
 } from "./topic-templates.ts";
+import { describedTopics } from "./topic-texts.ts";
 
 type EventKind = FleetEvent["kind"];
 
@@ -66,6 +67,8 @@ export interface Topics {
   /** The chain that a topic is of; null for a topic that is of none. */
   readTaskChain(topic: string): number | null;
   readCommand(topic: string): CommandTopic | null;
+  /** Which of the described topics it is; null: none of them. */
+  describedAs(topic: string): (typeof describedTopics)[number] | null;
   reply(client: string, id: string): string;
   /** The client whose own a topic is, or null for one that everybody may read. */
   ownerOf(topic: string): string | null;
@@ -92,6 +95,7 @@ export function createTopics(base: string, placement: Placement = underBase): To
   const own = `${clientsSubtree(base)}/`;
   const commandLevels = levelReader(under("command"));
   const taskChainLevels = levelReader(under("taskChain"));
+  const described = describedTopics.map((name) => ({ name, levelsOf: levelReader(under(name)) }));
 
   const readCommand = (topic: string): CommandTopic | null => {
     const { client, operation } = commandLevels(topic) ?? {};
@@ -131,6 +135,7 @@ export function createTopics(base: string, placement: Placement = underBase): To
       return /^[1-9]\d*$/.test(chain) ? Number(chain) : null;
     },
     readCommand,
+    describedAs: (topic) => described.find(({ levelsOf }) => levelsOf(topic) !== null)?.name ?? null,
     isRead,
     reply: (client, id) => fill(fill(under("reply"), "client", client), "id", encodeLevel(id)),
     ownerOf(topic) {

@@ -69,6 +69,16 @@ test("a topic tells of the same subject as the tags of OPC UA", async () => {
   expect(subjectOf("status")).toBeNull();
 });
 
+test("a topic is described by what is in it, and one of a bare value by its node alone", async () => {
+  const { link, connection } = await open();
+  closers.push(() => connection[Symbol.asyncDispose]());
+  await connection.write({ changes: [missionChange("r1"), { kind: "alarms", alarms: [] }], events: [] });
+  const described = (topic: string) => all(link.tags).get(`${base}/${topic}`)?.tag.facts().description?.en;
+  expect(described("robots/r1/mission")).toBe("A robot's missions.");
+  expect(described("alarms")).toBe("All alarms that stand.");
+  expect(described("robots/r1/tags/mission/count")).toBeUndefined();
+});
+
 test("a topic has the quality and the times of the value that it says", async () => {
   const { link, connection } = await open();
   closers.push(() => connection[Symbol.asyncDispose]());

@@ -128,6 +128,8 @@ describe("GET /api/v1/tags", () => {
       "f/cart-1/tags/battery/charge_percent",
     ]);
     expect((await one(topic)).equivalents).toEqual([`ns=2;s=${charge}`, `ns=2;s=${state}`]);
+    const bare = await one("f/cart-1/tags/battery/charge_percent");
+    expect(bare).toMatchObject({ description, unit: "%", equivalents: [`ns=2;s=${charge}`] });
     // In a list, nobody looks for them.
     expect((await get("?robot=cart-1")).tags.flatMap(({ equivalents }) => equivalents)).toEqual([]);
   });

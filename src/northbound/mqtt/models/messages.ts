@@ -4,6 +4,7 @@ import { eventModels as events } from "../../../models/event.ts";
 import { time } from "../../../models/parts.ts";
 import { commandFields, requestId as id, replyModel } from "../../../models/reply.ts";
 import { type TopicName, topicTemplates } from "../topic-templates.ts";
+import { topicTexts } from "../topic-texts.ts";
 import * as state from "./state.ts";
 
 const command = z.strictObject({
@@ -75,29 +76,29 @@ const ofNoRobot = {
 
 const byTemplate: Readonly<Record<TopicName, Omit<Channel, "template">>> = {
   status: {
-    ...stateChannel("Whether the gateway is online; its last will.", "status", state.status),
+    ...stateChannel(topicTexts.status.en, "status", state.status),
     qos: 1,
   },
-  health: { ...stateChannel("The parts of the gateway with their figures.", "health", state.health), qos: 0 },
+  health: { ...stateChannel(topicTexts.health.en, "health", state.health), qos: 0 },
   member: {
-    ...stateChannel("Whether a member of the cluster is online; its last will.", "member", state.member),
+    ...stateChannel(topicTexts.member.en, "member", state.member),
     qos: 1,
   },
-  robots: stateChannel("Every robot, and the topic of its info.", "robots", state.robots),
-  info: stateChannel("What a robot is.", "info", state.info),
-  availability: stateChannel("How far a robot is known, as bare text.", "availability", state.availability),
-  mission: stateChannel("A robot's missions.", "mission", state.mission),
-  battery: stateChannel("A robot's battery.", "battery", state.battery),
-  conveyor: stateChannel("One conveyor of a cart.", "conveyor", state.conveyor),
-  presence: stateChannel("A robot as GetOnlineRobots lists it.", "presence", state.presence),
-  taskChain: stateChannel("A task chain as QueryTaskChain shows it.", "task_chain", state.taskChain),
-  map: stateChannel("A map that robots are on.", "map", state.map),
-  hold: stateChannel("What holds a robot.", "hold", state.hold),
-  holdAll: stateChannel("What holds all robots.", "hold_all", state.holdAll),
-  stationState: stateChannel("What a station shows.", "station", state.station),
-  robotAlarms: stateChannel("The alarms of a robot that stand.", "robot_alarms", state.robotAlarms),
-  stationAlarms: stateChannel("The alarms of a station that stand.", "station_alarms", state.stationAlarms),
-  alarms: stateChannel("All alarms that stand.", "alarms", state.alarms),
+  robots: stateChannel(topicTexts.robots.en, "robots", state.robots),
+  info: stateChannel(topicTexts.info.en, "info", state.info),
+  availability: stateChannel(topicTexts.availability.en, "availability", state.availability),
+  mission: stateChannel(topicTexts.mission.en, "mission", state.mission),
+  battery: stateChannel(topicTexts.battery.en, "battery", state.battery),
+  conveyor: stateChannel(topicTexts.conveyor.en, "conveyor", state.conveyor),
+  presence: stateChannel(topicTexts.presence.en, "presence", state.presence),
+  taskChain: stateChannel(topicTexts.taskChain.en, "task_chain", state.taskChain),
+  map: stateChannel(topicTexts.map.en, "map", state.map),
+  hold: stateChannel(topicTexts.hold.en, "hold", state.hold),
+  holdAll: stateChannel(topicTexts.holdAll.en, "hold_all", state.holdAll),
+  stationState: stateChannel(topicTexts.stationState.en, "station", state.station),
+  robotAlarms: stateChannel(topicTexts.robotAlarms.en, "robot_alarms", state.robotAlarms),
+  stationAlarms: stateChannel(topicTexts.stationAlarms.en, "station_alarms", state.stationAlarms),
+  alarms: stateChannel(topicTexts.alarms.en, "alarms", state.alarms),
   event: eventChannel("What happened to a robot; the kind is in the topic.", ofRobots),
   gatewayEvent: eventChannel("What happened, but to no single robot.", ofNoRobot),
   tag: stateChannel("One bare value a topic, with mqtt.tags: true.", "tag", state.tag),

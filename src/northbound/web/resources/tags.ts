@@ -75,6 +75,11 @@ function faultOf(query: Query): string | null {
 function tagJson(found: FoundTag, nowMs: number, inAll: readonly TagSource[] | null): Tag {
   const { protocol, address, group, tag } = found;
   const { value, type, quality, status, sourceTimeMs, receivedAtMs } = tag.read();
+  const equivalents = inAll === null ? [] : equivalentsOf(found, inAll);
+  const own = tag.facts();
+  // A topic of one value is described where the same value is a node.
+  const isBare = own.description === null && !isJson(tag);
+  const twin = isBare ? equivalents.find((other) => !isJson(other.tag))?.tag : undefined;
   const isLong = inAll === null && typeof value === "string" && value.length > MOST_CHARACTERS;
   return {
     protocol,
@@ -89,8 +94,8 @@ function tagJson(found: FoundTag, nowMs: number, inAll: readonly TagSource[] | n
     source_time: isoTime(sourceTimeMs),
     received_at: isoTime(receivedAtMs),
     age_ms: receivedAtMs === null ? null : Math.max(0, nowMs - receivedAtMs),
-    ...tag.facts(),
-    equivalents: inAll === null ? [] : equivalentsOf(found, inAll),
+    ...(twin?.facts() ?? own),
+    equivalents: equivalents.map((other) => other.address),
   };
 }
 
@@ -100,7 +105,10 @@ const MOST_EQUIVALENTS = 40;
  * The addresses of the same value in other protocols. A payload of JSON has all of a subject. Another tag is
  * the same as such a payload, or as what has its name.
  */
-function equivalentsOf({ protocol, group, tag }: FoundTag, sources: readonly TagSource[]): string[] {
+function equivalentsOf(
+  { protocol, group, tag }: FoundTag,
+  sources: readonly TagSource[],
+): Array<{ readonly address: string; readonly tag: TagView }> {
   const subject = sources.find((source) => source.protocol === protocol)?.subjectOf(tag) ?? null;
   if (subject === null) return [];
   const isEquivalent = (other: TagView) => [tag, other].some(isJson) || plainName(other) === plainName(tag);
@@ -113,7 +121,7 @@ function equivalentsOf({ protocol, group, tag }: FoundTag, sources: readonly Tag
         .flatMap((same) =>
           same.tags().filter((other) => source.subjectOf(other) === subject && isEquivalent(other)),
         )
-        .map(({ name }) => source.prefix + name),
+        .map((other) => ({ address: source.prefix + other.name, tag: other })),
     );
   return equivalents.slice(0, MOST_EQUIVALENTS);
 }
