@@ -10,8 +10,6 @@ import { ageMs, type Dated, type Moment, steady } from "../trust/time-text.ts";
 /** A robot as last received. */
 export interface KnownRobot {
   readonly robot: Robot;
-  /** For how long its reason to stand has been true. */
-  readonly stood: Dated;
   /** When the online list had the robot at its place, according to the message of the robot. */
   readonly placed: Dated;
   /** Null: no place is known. */
@@ -170,7 +168,7 @@ export function seenOf({ robot, placed }: KnownRobot, list: Dated | null): Dated
 
 function receivedRobot(
   robot: Robot,
-  { idle, place }: RobotChange,
+  { place }: RobotChange,
   known: KnownRobot | null,
   fleet: Fleet,
   reception: Reception,
@@ -182,17 +180,10 @@ function receivedRobot(
   if (track !== null) trail.note(track.report.place, track.report.mapId, now);
   return {
     robot,
-    stood: stoodOf(robot, idle, known, received(robot.idle.for_ms)),
     placed: place === undefined && known !== null ? known.placed : received(robot.place?.age_ms ?? 0),
     track,
     trail,
   };
-}
-
-function stoodOf(robot: Robot, idle: RobotChange["idle"], known: KnownRobot | null, told: Dated): Dated {
-  if (known === null) return told;
-  const isSame = idle === undefined || known.robot.idle.since === robot.idle.since;
-  return isSame ? known.stood : told;
 }
 
 function trackOf(

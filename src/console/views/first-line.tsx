@@ -5,16 +5,17 @@ import { isPaused, pauseOf } from "../fleet/pauses.ts";
 import { say } from "../texts/texts.ts";
 import { useCommands } from "./command-log.tsx";
 import { usePage } from "./context.ts";
-import { Says, Time } from "./parts.tsx";
+import { gatewayNowMs, Says, Time } from "./parts.tsx";
 import { firstText } from "./robot-facts.tsx";
 
 /** The headline: why a robot stands, and of a paused one, who has paused it. */
 export function FirstLine({ known }: { readonly known: KnownRobot }) {
   const { store } = usePage();
   const { robot } = known;
+  const now = store.now.value;
   return (
     <p class="first">
-      {firstText(known, store.silence.value, store.now.value)}
+      {firstText(robot, store.silence.value, now, gatewayNowMs(store) ?? now.wallMs)}
       {isPaused(robot) && <PausedBy key={robot.robot_id} robot={robot} />}
     </p>
   );

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import type { BatteryState } from "../../models/robot.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import { type KnownRobot, seenOf } from "../fleet/fleet.ts";
@@ -12,7 +13,6 @@ import {
   dateAndTime,
   type Moment,
   timeOfDay,
-  wallTimeMs,
 } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
 import { Charge, Icon, Link, Says, Time } from "./parts.tsx";
@@ -20,17 +20,17 @@ import { Charge, Icon, Link, Says, Time } from "./parts.tsx";
 const A_DAY_MS = 86_400_000;
 
 /** The headline: why it stands, or that this is no longer known. */
-export function firstText(known: KnownRobot, silence: Dated | null, now: Moment): string {
-  const text = standsText(known, now);
-  if (silence === null || known.robot.idle.reason === "UNKNOWN") return text;
+export function firstText(robot: Robot, silence: Dated | null, now: Moment, gatewayMs: number): string {
+  const text = standsText(robot, gatewayMs);
+  if (silence === null || robot.idle.reason === "UNKNOWN") return text;
   return say("first.silent", { age: ageText(ageMs(silence, now), "age.daysAgo"), text });
 }
 
 /** "Stands since 14:02: waits for confirmation." */
-function standsText({ robot, stood }: KnownRobot, now: Moment): string {
+function standsText(robot: Robot, gatewayMs: number): string {
   const { idle } = robot;
-  const sinceMs = wallTimeMs(stood, now);
-  const time = ageMs(stood, now) < A_DAY_MS ? timeOfDay(sinceMs) : dateAndTime(sinceMs);
+  const sinceMs = Date.parse(idle.since);
+  const time = gatewayMs - sinceMs < A_DAY_MS ? timeOfDay(sinceMs) : dateAndTime(sinceMs);
   const why = idle.text === "" ? say("why.NO_REASON_KNOWN") : whyText(robot);
   if (idle.reason === "MOVING") return say("first.moves", { time });
   return say(idle.reason === "UNKNOWN" ? "first.notKnown" : "first.stands", { time, why });
@@ -48,20 +48,17 @@ export function MainFacts({ known, silence }: FactsProps) {
   return (
     <dl class={silence === null ? "facts" : "facts unconfirmed"}>
       <dt>{say("facts.mission")}</dt>
-      <dd>
+      <Tagged robotId={robot.robot_id} name={say("facts.mission")} text="mission">
         {currentGoalText(robot)}
-        <TagsOf robotId={robot.robot_id} name={say("facts.mission")} text="mission" />
-      </dd>
+      </Tagged>
       <dt>{say("facts.place")}</dt>
-      <dd>
+      <Tagged robotId={robot.robot_id} name={say("facts.place")} text="position">
         <Place known={known} silence={silence} />
-        <TagsOf robotId={robot.robot_id} name={say("facts.place")} text="position" />
-      </dd>
+      </Tagged>
       <dt>{say("facts.battery")}</dt>
-      <dd>
+      <Tagged robotId={robot.robot_id} name={say("facts.battery")} text="battery">
         <Battery battery={robot.battery} />
-        <TagsOf robotId={robot.robot_id} name={say("facts.battery")} text="battery" />
-      </dd>
+      </Tagged>
       {hold.held && <dt>{say("facts.hold")}</dt>}
       {hold.held && <dd>{say("facts.heldBy", { by: hold.by.join(", ") })}</dd>}
       {lease !== null && <dt>{say("facts.lease")}</dt>}
@@ -86,26 +83,18 @@ export function Facts({ known, silence }: FactsProps) {
           : word(robot.quality)}
       </dd>
       <dt>{say("facts.place")}</dt>
-      <dd>
+      <Tagged robotId={robot.robot_id} name={say("facts.place")} text="position">
         <Place known={known} silence={silence} />{" "}
         {place !== null && (
           <Link to={floorAddress(place.map_id, robot.robot_id)}>{say("facts.onFloor")}</Link>
         )}
-        <TagsOf robotId={robot.robot_id} name={say("facts.place")} text="position" />
-      </dd>
+      </Tagged>
       <dt>{say("facts.battery")}</dt>
-      <dd>
+      <Tagged robotId={robot.robot_id} name={say("facts.battery")} text="battery">
         <Battery battery={robot.battery} />
-        <TagsOf robotId={robot.robot_id} name={say("facts.battery")} text="battery" />
-      </dd>
+      </Tagged>
       <dt>{say("facts.hold")}</dt>
       <dd>{hold.held ? say("facts.heldBy", { by: hold.by.join(", ") }) : say("facts.noHold")}</dd>
-      <dt>{say("facts.tags")}</dt>
-      <dd>
-        <Link to={tagsAddress({ robot: robot.robot_id })}>
-          {say("facts.allTags", { of: robot.robot_id })}
-        </Link>
-      </dd>
       <dt>{say("facts.lease")}</dt>
       <dd>
         {lease === null ? (
@@ -128,21 +117,32 @@ export function Facts({ known, silence }: FactsProps) {
               level: exception.level,
             })}
       </dd>
+      <dt>{say("facts.tags")}</dt>
+      <dd>
+        <Link to={tagsAddress({ robot: robot.robot_id })}>
+          {say("facts.allTags", { of: robot.robot_id })}
+        </Link>
+      </dd>
     </dl>
   );
 }
 
-/** Leads from a value to its tags. */
-function TagsOf({ robotId, name, text }: { robotId: string; name: string; text: string }) {
+/** A value that leads to its tags. */
+function Tagged(props: {
+  readonly robotId: string;
+  readonly name: string;
+  readonly text: string;
+  readonly children: ComponentChildren;
+}) {
+  const { robotId, name, text, children } = props;
   return (
-    <>
-      {/* The sign stays with the last word. */}
-      {"\u00a0"}
+    <dd class="tagged">
+      {children}
       <Link to={tagsAddress({ robot: robotId, text })}>
         <Icon name="tags" />
         <span class="unseen">{say("facts.tagsOf", { name, robot: robotId })}</span>
       </Link>
-    </>
+    </dd>
   );
 }
 

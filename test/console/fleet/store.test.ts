@@ -128,7 +128,6 @@ describe("changes", () => {
     page.say("change", { at, robots: [{ robot_id: "cart-01", quality: "stale" }] });
     const { known } = page.known();
     expect(known.robot).toMatchObject({ quality: "stale", family: "cart", idle: { reason: "IDLE" } });
-    expect(ageMs(known.stood, page.now())).toBe(65_000);
     expect(ageMs(known.placed, page.now())).toBe(5_100);
   });
 

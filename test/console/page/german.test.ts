@@ -76,6 +76,22 @@ const textsOf = (page: Page) =>
     ])
     .map((text) => text.trim())`);
 
+/** The widths of the panel at which a sign stands below the text that it belongs to. */
+const signsAlone = `(() => {
+  const panel = document.querySelector(".chosen-robot");
+  const isAlone = (link) => {
+    const text = document.createRange();
+    text.setStart(link.parentElement, 0);
+    text.setEndBefore(link);
+    const lines = [...text.getClientRects()].filter(({ width }) => width > 4);
+    return link.querySelector("svg").getBoundingClientRect().top >= Math.max(...lines.map(({ bottom }) => bottom));
+  };
+  return Array.from({ length: 170 }, (_, at) => 240 + at).filter((width) => {
+    panel.style.width = width + "px";
+    return [...panel.querySelectorAll("dd > a:has(svg)")].some(isAlone);
+  });
+})()`;
+
 describePages("the page in German", (pages) => {
   const open = (path: string) =>
     pages.open(path, {
@@ -89,7 +105,9 @@ describePages("the page in German", (pages) => {
   it("is that of a browser that wishes it", async () => {
     const { page } = await open("/?robot=cart-2");
     const chosen = page.getByRole("region", { name: "Gewählter Roboter: cart-2" });
-    await chosen.getByText(/^Steht seit \d\d:\d\d:\d\d: der Roboter hat keine laufende Mission\.$/).waitFor();
+    await chosen
+      .getByText(/^Steht seit .* \d\d:\d\d:05: der Roboter hat keine laufende Mission\.$/)
+      .waitFor();
     await chosen.getByText("81 %, entlädt").waitFor();
     await chosen.getByText("bei Station A, x 0,0, y 0,0, Karte Hall 1 (gut)").waitFor();
     await chosen.getByRole("button", { name: "cart-2 pausieren" }).waitFor();
@@ -149,6 +167,12 @@ describePages("the page in German", (pages) => {
     const robots = [{ robot_id: "cart-2", mission: oneMission({}), idle: paused }];
     gateway.send("change", { at: idle.since, robots });
     await page.getByText(/: seine Mission läuft, in der neuesten Online-Liste ist er pausiert\.$/).waitFor();
+  });
+
+  it("has the sign of a value's tags on the line of its last word, however wide the panel is", async () => {
+    const { page } = await open("/?robot=cart-2");
+    await page.locator(".chosen-robot dd > a").first().waitFor();
+    expect(await page.evaluate(signsAlone)).toEqual([]);
   });
 
   it("has no English word below a page that hangs", async () => {
