@@ -87,23 +87,23 @@ export function Tags({ query }: { readonly query: TagFilter }) {
             {foldersOf(polled.value?.tags ?? []).map((folder) => (
               <Folder key={`${folder.protocol} ${folder.name}`} folder={folder} />
             ))}
+            <div class="line-up">
+              <button
+                type="button"
+                disabled={now.before.length === 0}
+                onClick={() => turn(now.before.at(-1) ?? "", now.before.slice(0, -1))}
+              >
+                {say("tags.before")}
+              </button>
+              <button
+                type="button"
+                disabled={next === null}
+                onClick={() => turn(next ?? "", [...now.before, now.cursor])}
+              >
+                {say("tags.next")}
+              </button>
+            </div>
           </Confirmed>
-          <div class="line-up">
-            <button
-              type="button"
-              disabled={now.before.length === 0}
-              onClick={() => turn(now.before.at(-1) ?? "", now.before.slice(0, -1))}
-            >
-              {say("tags.before")}
-            </button>
-            <button
-              type="button"
-              disabled={next === null}
-              onClick={() => turn(next ?? "", [...now.before, now.cursor])}
-            >
-              {say("tags.next")}
-            </button>
-          </div>
         </div>
       </div>
     </>

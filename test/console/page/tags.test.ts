@@ -103,6 +103,7 @@ const facts: Connections = {
 /** What the gateway answers, and what it was asked. */
 interface Answers {
   tags: readonly Tag[];
+  next: string | null;
   isFailing: boolean;
   certificate: Certificate;
   /** A decision is done, and its answer is lost. */
@@ -121,7 +122,9 @@ describePages("tags and connections", (pages) => {
       if (answers.isFailing) return reply.code(503).send({ detail: "too many searches: try again later" });
       const address = query.get("address");
       const wanted = answers.tags.filter((tag) => address === null || tag.address === address);
-      return reply.send(tags.parse({ count: wanted.length, next: null, tags: wanted, missing_robots: 2 }));
+      return reply.send(
+        tags.parse({ count: wanted.length, next: answers.next, tags: wanted, missing_robots: 2 }),
+      );
     });
     server.get("/api/v1/connections", async () =>
       connections.parse({ ...facts, ...(answers.cluster && { cluster: answers.cluster }) }),
@@ -144,9 +147,13 @@ describePages("tags and connections", (pages) => {
     });
   }
 
-  async function open(path: string): Promise<{ readonly page: Page; readonly answers: Answers }> {
+  async function open(
+    path: string,
+    change: Partial<Answers> = {},
+  ): Promise<{ readonly page: Page; readonly answers: Answers }> {
     const answers: Answers = {
       tags: [charge, topic],
+      next: null,
       isFailing: false,
       certificate: waiting,
       isCut: false,
@@ -154,6 +161,7 @@ describePages("tags and connections", (pages) => {
       cluster: undefined,
       asked: [],
       decided: [],
+      ...change,
     };
     const permissions = ["clipboard-read", "clipboard-write"];
     const addRoutes = (server: FastifyInstance) => routes(server, answers);
@@ -172,6 +180,16 @@ describePages("tags and connections", (pages) => {
     answers.tags = [{ ...charge, value: 80 }];
     await page.getByText("1 tag, 1 shown.").waitFor();
     expect(await row(page, charge.address).textContent()).toContain("80");
+  });
+
+  it("offers other pages only when one is read", async () => {
+    const { page, answers } = await open("/tags", { isFailing: true, next: "second" });
+    await page.getByText("too many searches").waitFor();
+    const next = page.getByRole("button", { name: "Next page" });
+    expect(await next.count()).toBe(0);
+    answers.isFailing = false;
+    await next.click();
+    await expect.poll(() => answers.asked.at(-1)?.get("cursor")).toBe("second");
   });
 
   it("copies an address by one click", async () => {
