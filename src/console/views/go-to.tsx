@@ -110,9 +110,11 @@ function Picker(props: {
   const { robot, hasMap, pick } = props;
   const text = useSignal("");
   const at = useSignal(0);
+  const area = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => takeFocus(field.current), []);
+  // A place that is clicked has the focus, and goes with the list.
+  useLayoutEffect(() => takeFocus(area.current, field.current), []);
   const known = useDestinations(robot);
   const offered = (known ?? []).filter((name) => hasWords(text.value, [name]));
   const shown = offered.slice(0, MOST_OFFERED);
@@ -129,7 +131,7 @@ function Picker(props: {
     event.preventDefault();
   };
   return (
-    <div class="picker stack">
+    <div ref={area} class="picker stack">
       <label class="search">
         <span class="unseen">{say("goTo.destination")}</span>
         <Icon name="search" />

@@ -179,6 +179,7 @@ describePages("beside the map", (pages) => {
     await page.getByRole("option", { name: "P2" }).click();
     await page.getByText("Not sent: the robot is held").waitFor();
     expect(await page.getByRole("alertdialog").count()).toBe(0);
+    expect(await page.evaluate("document.activeElement?.textContent")).toBe("Go to…");
   });
 
   it("is sent to a point that is pressed on the map", async () => {
