@@ -207,10 +207,14 @@ function placed(
   return { text, isChosen, left, top, right, bottom, of, toLeft, toBottom, leader: spot.leader };
 }
 
+const POINT_REACH = MARK_REACH + SLACK;
 /** Beside a point: below, above, right, left. A robot at the point covers none of them. */
 const pointSpots = [3, 2, 0, 1].map((at) => alone[at]);
 
 function namesOf(points: readonly PointAt[], taken: Taken, { widthOf }: LayoutParts): readonly Label[] {
+  // As far from another point as from its own: else it would look like the name of that one.
+  for (const { x, y } of points)
+    taken.block({ left: x - POINT_REACH, top: y - 4, right: x + POINT_REACH, bottom: y + 4 });
   return points.flatMap((point) => {
     const width = widthOf(point.name);
     for (const spot of pointSpots) {

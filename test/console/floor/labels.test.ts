@@ -55,6 +55,18 @@ describe("the names of the floor", () => {
     expect(textsOf(markAt("cart-1", 50, 50, { emphasis: "abnormal", note: long }))).toEqual(["cart-1"]);
   });
 
+  it("of a point are not beside another point, whose names they would seem to be", () => {
+    // A robot above and one below leave room at the sides alone, and the right one ends the drawing.
+    const marks = [markAt("cart-1", 391, 80), markAt("cart-2", 391, 120)];
+    const points = [
+      { name: "Home 3", x: 391, y: 100 },
+      { name: "WP-4", x: 324, y: 100 },
+    ];
+    const named = layout(marks, points).pointNames.map(({ text }) => text);
+    expect(named).toEqual(["WP-4"]);
+    expect(layout(marks, points.slice(0, 1)).pointNames).toHaveLength(1);
+  });
+
   it("go to the end of a line where there is no room beside the mark", () => {
     const around = [0, 1, 2, 3, 4].map((at) => markAt(`other-${at}`, 60 + 14 * at, 100));
     const { labels } = layout([...around, markAt("cart-1", 88, 114)]);
