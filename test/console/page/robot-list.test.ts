@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
+import { busyRobot } from "../busy-fleet.ts";
 import { oneMission, standingRobot } from "../standing-robot.ts";
 import type { FakeGateway } from "./fake-gateway.ts";
 import { describePages, type PageOptions } from "./page-harness.ts";
@@ -122,6 +123,15 @@ describePages("the list of robots", (pages) => {
     await page.getByText("300 robots, 299 good, 1 to look at").waitFor();
     const names = await page.locator(".robots .row > a").allTextContents();
     expect(names).toEqual(["cart-299", ...ids.filter((id) => id !== "cart-299")]);
+  });
+
+  it("keeps three rows in sight beside a chosen robot on a low screen", async () => {
+    const robots = [busyRobot("cart-1"), ...ids.slice(1, 6).map((id) => standingRobot(id))];
+    const { page } = await pages.open("/?robot=cart-1", { robots, viewport: { width: 1_024, height: 768 } });
+    await page.getByRole("button", { name: "Pause cart-1" }).waitFor();
+    const list = page.getByRole("list", { name: "Robots" });
+    const [box, row] = [await list.boundingBox(), await list.getByRole("listitem").last().boundingBox()];
+    expect(box?.height).toBeGreaterThanOrEqual(3 * (row?.height ?? Number.NaN));
   });
 
   it("says that there is none below the search, and not at the lower edge", async () => {

@@ -76,6 +76,13 @@ describePages("on a telephone", (pages) => {
     expect(await page.evaluate(cellsOfSeveralParts)).toEqual([]);
   });
 
+  it.each(["en-GB", "de-DE"])("the gateway has its whole name beside a user: %s", async (locale) => {
+    const { page } = await pages.open("/", { viewport, locale, robots });
+    const name = page.locator(".gateway");
+    expect(await name.textContent()).toBe("plant1");
+    expect(await name.evaluate(({ clientWidth, scrollWidth }) => scrollWidth - clientWidth)).toBe(0);
+  });
+
   it("each notice is one line, with the link that it has", async () => {
     const { page, gateway } = await pages.open("/", { viewport, locale: "de-DE", robots, prepare });
     gateway.isFleetLinkUp = false;
