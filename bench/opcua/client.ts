@@ -22,5 +22,3 @@ process.on("message", (request: ClientRequest) => {
     (error: unknown) => process.send?.({ kind: "failed", message: String(error) } satisfies ClientReply),
   );
 });
-// It waits for what it is asked without a connection of its own.
-process.channel?.ref();

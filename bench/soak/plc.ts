@@ -82,4 +82,3 @@ process.on("message", async ({ port, robots }: PlcRequest) => {
     });
   }
 });
-process.channel?.ref();
