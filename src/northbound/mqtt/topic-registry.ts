@@ -3,7 +3,7 @@ import type { StateChange } from "../../domain/change.ts";
 import { type Quality, type Stamp, sourceTimeOf } from "../../domain/observed.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { topicTexts } from "./topic-texts.ts";
+import { topicTexts } from "./topic-templates.ts";
 import type { Topics } from "./topics.ts";
 
 /** The retained topics as this connection has published them, for those who look at all of them. */

@@ -6,13 +6,13 @@ import { topicProblems } from "./topic-checks.ts";
 import {
   clientsSubtree,
   createRobotLevels,
+  describedTopics,
   encodeLevel,
   type Placement,
   type TopicName,
   underBase,
   wholeTemplate,
 } from "./topic-templates.ts";
-import { describedTopics } from "./topic-texts.ts";
 
 type EventKind = FleetEvent["kind"];
 

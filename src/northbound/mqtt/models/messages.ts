@@ -3,8 +3,7 @@ import { ACT_TEXT_CHARACTERS, type ActRule, acts, isActName } from "../../../dom
 import { eventModels as events } from "../../../models/event.ts";
 import { time } from "../../../models/parts.ts";
 import { commandFields, requestId as id, replyModel } from "../../../models/reply.ts";
-import { type TopicName, topicTemplates } from "../topic-templates.ts";
-import { topicTexts } from "../topic-texts.ts";
+import { type TopicName, topicTemplates, topicTexts } from "../topic-templates.ts";
 import * as state from "./state.ts";
 
 const command = z.strictObject({
