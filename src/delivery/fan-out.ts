@@ -197,7 +197,7 @@ function createSinkSubscriber(name: string, sink: Sink, feed: Feed, log: Log): S
       try {
         sink.write(slice);
       } catch {
-        // A sink must not throw. What it does not show must be that alone which it cannot show.
+        // A sink must not throw. One change or event that it cannot show must not cost it the others.
         for (const change of slice.changes) writeAlone(changeKey(change), { changes: [change], events: [] });
         for (const event of slice.events) writeAlone(event.eventId, { changes: [], events: [event] });
       }

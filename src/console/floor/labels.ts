@@ -212,7 +212,7 @@ const POINT_REACH = MARK_REACH + SLACK;
 const pointSpots = [3, 2, 0, 1].map((at) => alone[at]);
 
 function namesOf(points: readonly PointAt[], taken: Taken, { widthOf }: LayoutParts): readonly Label[] {
-  // As far from another point as from its own: else it would look like the name of that one.
+  // A name keeps the same distance from other points as from its own, so that it is not taken for theirs.
   for (const { x, y } of points)
     taken.block({ left: x - POINT_REACH, top: y - 4, right: x + POINT_REACH, bottom: y + 4 });
   return points.flatMap((point) => {

@@ -142,7 +142,10 @@ interface CloseMessage {
   };
 }
 
-/** Ends the subscriptions of a session in slices, before it closes: each takes 2 ms. node-opcua ends one. */
+/**
+ * Ends the subscriptions of a session in time slices before the session closes, since each takes 2 ms. The
+ * last one is left to node-opcua.
+ */
 function closeInSlices(server: OPCUAServer, slices: TimeSlices): void {
   type Close = (message: CloseMessage, channel: Channel) => unknown;
   wrap<Close>(server, "_on_CloseSessionRequest", (handle) => (message, channel) => {

@@ -77,9 +77,9 @@ function tagJson(found: FoundTag, nowMs: number, inAll: readonly TagSource[] | n
   const { value, type, quality, status, sourceTimeMs, receivedAtMs } = tag.read();
   const equivalents = inAll === null ? [] : equivalentsOf(found, inAll);
   const own = tag.facts();
-  // A topic of one value is described where the same value is a node.
+  // A topic of one value has the description of the OPC UA node with the same value.
   const isBare = own.description === null && !isJson(tag);
-  const twin = isBare ? equivalents.find((other) => !isJson(other.tag))?.tag : undefined;
+  const node = isBare ? equivalents.find((other) => !isJson(other.tag))?.tag : undefined;
   const isLong = inAll === null && typeof value === "string" && value.length > MOST_CHARACTERS;
   return {
     protocol,
@@ -94,7 +94,7 @@ function tagJson(found: FoundTag, nowMs: number, inAll: readonly TagSource[] | n
     source_time: isoTime(sourceTimeMs),
     received_at: isoTime(receivedAtMs),
     age_ms: receivedAtMs === null ? null : Math.max(0, nowMs - receivedAtMs),
-    ...(twin?.facts() ?? own),
+    ...(node?.facts() ?? own),
     equivalents: equivalents.map((other) => other.address),
   };
 }
@@ -102,7 +102,7 @@ function tagJson(found: FoundTag, nowMs: number, inAll: readonly TagSource[] | n
 const MOST_EQUIVALENTS = 40;
 
 /**
- * The addresses of the same value in other protocols. A payload of JSON has all of a subject. Another tag is
+ * The same value in other protocols. A payload of JSON has all of a subject. Another tag is
  * the same as such a payload, or as what has its name.
  */
 function equivalentsOf(
