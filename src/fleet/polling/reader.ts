@@ -11,7 +11,7 @@ import { methods } from "../operations/row.ts";
 import type { FleetOptions } from "../options.ts";
 import type { Session } from "../session/session.ts";
 
-/** Task chains are polled one by one. */
+/** The answers that are kept: of the roster, and of each hundred task chains. */
 const MOST_KEPT = 200;
 
 /** A read failed. `code` shows whether another try soon is worth it. */
@@ -30,9 +30,9 @@ export class ReadFailed extends Error {
 
 /**
  * Reads an HTTP operation that has no effect, as the service's own JSON in UTF-8. A list of 1,000 robots is
- * too large to become messages every two seconds, and is mostly the same as before. Rejects with ReadFailed,
- * also if the answer is not complete within `pollTimeoutMs`. If the token is refused, it asks once more with
- * another.
+ * too large to become messages every two seconds, and is mostly the same as before: the answer is then the
+ * same Buffer as before, which nobody may change. Rejects with ReadFailed, also if the answer is not complete
+ * within `pollTimeoutMs`. If the token is refused, it asks once more with another.
  */
 export type ReadOperation = (operation: string, request: JsonValue) => Promise<Buffer>;
 
@@ -48,6 +48,7 @@ export function createReader(options: FleetOptions, parts: ReaderParts): ReadOpe
   const { http, session, signal } = parts;
   const { pollTimeoutMs } = options.times;
   const record = createPollTap(parts.tap ?? noTap);
+  const join = createJoin();
 
   async function ask(verb: string, path: string, body: string | null, jwt: string): Promise<HttpAnswer> {
     return http
@@ -77,8 +78,9 @@ export function createReader(options: FleetOptions, parts: ReaderParts): ReadOpe
       if (other !== null) answer = await ask(method.route.verb, path, body, other);
     }
     if (answer.status === 200) {
-      const bytes = Buffer.concat(answer.parts);
-      record(operation, JSON.stringify(request), bytes);
+      const requestJson = JSON.stringify(request);
+      const bytes = join(`${operation} ${requestJson}`, answer.parts);
+      record(operation, requestJson, bytes);
       return bytes;
     }
     const { code, message } = errorOfHttp(answer);
@@ -91,6 +93,29 @@ function unanswered(error: unknown, deadlineMs: number): ReadFailed {
     return new ReadFailed("DEADLINE_EXCEEDED", `no answer within ${deadlineMs} ms`, { cause: error });
   }
   return new ReadFailed("UNAVAILABLE", errorText(error), { cause: error });
+}
+
+/** Joins the parts of an answer. An answer that is the same as the last one of its key is that Buffer. */
+function createJoin(): (key: string, parts: readonly Buffer[]) => Buffer {
+  const last = new Map<string, Buffer>();
+  return (key, parts) => {
+    const before = last.get(key);
+    if (before !== undefined && hasParts(before, parts)) return before;
+    const answer = Buffer.concat(parts);
+    if (last.size >= MOST_KEPT) last.clear();
+    last.set(key, answer);
+    return answer;
+  };
+}
+
+function hasParts(whole: Buffer, parts: readonly Buffer[]): boolean {
+  let at = 0;
+  for (const part of parts) {
+    const end = at + part.length;
+    if (end > whole.length || part.compare(whole, at, end) !== 0) return false;
+    at = end;
+  }
+  return at === whole.length;
 }
 
 /** Records the answers of polls. */
@@ -107,7 +132,7 @@ function createPollTap(tap: RecorderTap): PollTap {
     const { segment } = tap;
     const key = `${operation} ${requestJson}`;
     const before = last.get(key);
-    if (before?.segment === segment && before.answer.equals(answer)) return;
+    if (before?.segment === segment && before.answer === answer) return;
     if (last.size >= MOST_KEPT) last.clear();
     last.set(key, { segment, answer });
     tap.write("read", { name: operation, first: Buffer.from(requestJson), second: answer });

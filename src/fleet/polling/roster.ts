@@ -112,9 +112,8 @@ export function createRoster(parts: RosterParts): Roster {
     chainIds: () => chainIds,
     async turn() {
       const answer = await parts.read("GetOnlineRobots", {});
-      // Compared before it is decoded: decoding a text of 1,000 robots costs more than all that an unchanged
-      // list causes.
-      if (lastAnswer === null || !answer.equals(lastAnswer)) {
+      // An unchanged list is not decoded: decoding a text of 1,000 robots costs more than all that it causes.
+      if (answer !== lastAnswer) {
         listed = await readRobots(String(answer));
         chainIds = Array.from(listed.values(), ({ chainId }) => chainId).filter((id) => id !== null);
         lastAnswer = answer;

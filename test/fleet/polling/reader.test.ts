@@ -38,3 +38,24 @@ test.each([["new", ["old", "new"]] as const, [null, ["old"]] as const])(
     expect(shown).toEqual(asked);
   },
 );
+
+test("an answer that is the same as before is the same buffer, however it is cut", async () => {
+  const answers = [["one"], ["o", "ne"], ["onet"], ["on"], ["", "on"], ["two"]];
+  const http: Http = {
+    async send() {
+      const parts = answers.shift() ?? [];
+      return { status: 200, headers: {}, parts: parts.map((part) => Buffer.from(part)) };
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+  const session = { authorized: async () => "jwt" } as unknown as Session;
+  const read = createReader(options, { http, session, signal: new AbortController().signal });
+  const next = () => read("GetOnlineRobots", {});
+  const [one, again, longer, shorter, shorterAgain, other] = [
+    ...[await next(), await next(), await next()],
+    ...[await next(), await next(), await next()],
+  ];
+  expect([one, longer, shorter, other].map(String)).toEqual(["one", "onet", "on", "two"]);
+  expect(again).toBe(one);
+  expect(shorterAgain).toBe(shorter);
+});
