@@ -26,6 +26,15 @@ const AUDIT_READ_BYTES = 16_000_000;
 /** What becomes of commands: northbounds → intake → dispatcher → fleet. */
 export type Commands = ReturnType<typeof createCommands>;
 
+interface CommandParts {
+  readonly catalogue: Catalogue;
+  readonly meter: Pick<Meter, "commandEnded">;
+  readonly port: FleetPort;
+  readonly robot: FleetState["robot"];
+  readonly stages: StateStages;
+  readonly enterAfter: Pipeline["enterAfter"];
+}
+
 export function createCommands(
   { config, surroundings, work, sessionId, stores, outbox, reloads, cluster }: Run,
   {
@@ -35,29 +44,13 @@ export function createCommands(
     robot,
     stages: { holds, stations, alarmRegistry, alarmStore },
     enterAfter,
-  }: {
-    readonly catalogue: Catalogue;
-    readonly meter: Pick<Meter, "commandEnded">;
-    readonly port: FleetPort;
-    readonly robot: FleetState["robot"];
-    readonly stages: StateStages;
-    readonly enterAfter: Pipeline["enterAfter"];
-  },
+  }: CommandParts,
 ) {
   const clock = work.clock("commands");
   const log = surroundings.log.child({ part: "commands" });
-  const { auditFile, audit: auditLog, journald } = createAudit(config, surroundings);
-  const auditLines: AuditLines = (take) => readLinesBack(auditFile, AUDIT_READ_BYTES, take);
-  const commandLog = createCommandLog({ auditLines, log: surroundings.log });
-  const audit = commandLog.audited(auditTo(auditLog, journald));
+  const { auditLog, journald, auditLines, commandLog, audit } = createRecords({ config, surroundings });
   const { rights } = config;
-  const trend = createLatencyTrend(surroundings.clock);
-  const counted: Pick<Meter, "commandEnded"> = {
-    commandEnded(command) {
-      meter.commandEnded(command);
-      trend.commandEnded(command);
-    },
-  };
+  const { latency, counted } = createCounts(meter, surroundings);
   const dispatcher = createDispatcher({
     config: {
       options: config.dispatcher,
@@ -111,7 +104,7 @@ export function createCommands(
     commandLog,
     audit,
     auditLog,
-    latency: trend.latency,
+    latency,
     /** Where lines of the audit log are copied to; null: nowhere. */
     journald,
     /** The intake; its work on a command counts as the protocol's. */
@@ -120,6 +113,32 @@ export function createCommands(
       submit: (...given) => work.time(protocol, () => intake.submit(...given)),
     }),
   };
+}
+
+/** Where commands are recorded for people: the audit log, and the command log of the console. */
+function createRecords({ config, surroundings }: Pick<Run, "config" | "surroundings">) {
+  const { auditFile, audit: auditLog, journald } = createAudit(config, surroundings);
+  const auditLines: AuditLines = (take) => readLinesBack(auditFile, AUDIT_READ_BYTES, take);
+  const commandLog = createCommandLog({ auditLines, log: surroundings.log });
+  return {
+    auditLog,
+    journald,
+    auditLines,
+    commandLog,
+    audit: commandLog.audited(auditTo(auditLog, journald)),
+  };
+}
+
+/** Counts ended commands for the metrics and for the trend of their latency. */
+function createCounts(meter: Pick<Meter, "commandEnded">, { clock }: Run["surroundings"]) {
+  const trend = createLatencyTrend(clock);
+  const counted: Pick<Meter, "commandEnded"> = {
+    commandEnded(command) {
+      meter.commandEnded(command);
+      trend.commandEnded(command);
+    },
+  };
+  return { latency: trend.latency, counted };
 }
 
 function journalOf({ stores, cluster }: Pick<Run, "stores" | "cluster">): Journal {

@@ -38,22 +38,14 @@ export type Core = ReturnType<typeof createCore>;
  * @param components those of the run; the list grows until all are made
  */
 export function createCore(run: Run, components: readonly Component[]) {
-  const { config, work, sessionId, outbox, sparkplugOutbox, recordings } = run;
+  const { config, work, recordings } = run;
   const { clock, random, log } = run.surroundings;
   const { tap } = recordings;
   const catalogue = createCatalogue();
   const meter = createMeter(catalogue.keys());
   const certificates = createOwnCertificates(config);
 
-  const state = createFleetState({
-    times: config.quality,
-    maxRobots: MAX_ROBOTS,
-    maxTaskChains: MAX_TASK_CHAINS,
-    sessionId,
-    publishedBefore: (outbox ?? sparkplugOutbox)?.published ?? null,
-    clock,
-    log,
-  });
+  const state = openState(run);
   const holdState = (robotId: string | null) => commands.dispatcher.holds.holdState(robotId);
   const stages = createStages(run, holdState, (batch) => pipeline.enterAfter("stations", batch));
   const { alarmRegistry } = stages;
@@ -131,6 +123,18 @@ export function createCore(run: Run, components: readonly Component[]) {
       cluster: run.cluster?.view ?? null,
     }),
   };
+}
+
+function openState({ config, surroundings, sessionId, outbox, sparkplugOutbox }: Run): FleetState {
+  return createFleetState({
+    times: config.quality,
+    maxRobots: MAX_ROBOTS,
+    maxTaskChains: MAX_TASK_CHAINS,
+    sessionId,
+    publishedBefore: (outbox ?? sparkplugOutbox)?.published ?? null,
+    clock: surroundings.clock,
+    log: surroundings.log,
+  });
 }
 
 /** The last stage: the queues of the northbounds, and the recorder. */

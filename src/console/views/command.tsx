@@ -45,38 +45,7 @@ export function Command({ commandKey }: { readonly commandKey: string }) {
         </p>
       )}
       <div class="columns">
-        <Card title={say("command.who")}>
-          <dl class="facts">
-            <dt>{say("log.robot")}</dt>
-            <dd>
-              {command.robot_id === null ? (
-                say("command.none")
-              ) : (
-                <Link to={robotAddress(command.robot_id)}>{command.robot_id}</Link>
-              )}
-            </dd>
-            <dt>{say("log.source")}</dt>
-            <dd>{sourceText(command)}</dd>
-            <dt>{say("command.code")}</dt>
-            <dd>
-              {command.code ?? "–"}
-              {command.code !== null && command.code !== "OK" && (
-                <>
-                  {" "}
-                  <a href={codesManualAddress}>{say("manual.codes")}</a>
-                </>
-              )}
-            </dd>
-            <dt>{say("command.message")}</dt>
-            <dd>{command.message === "" ? "–" : (command.message ?? "–")}</dd>
-            <dt>{say("command.mission")}</dt>
-            <dd class="id">{command.mission_id ?? "–"}</dd>
-            <dt>{say("command.evidence")}</dt>
-            <dd>{command.evidence ?? "–"}</dd>
-            <dt>{say("command.later")}</dt>
-            <dd>{command.found_later ?? "–"}</dd>
-          </dl>
-        </Card>
+        <Who command={command} />
         <Table
           caption={say("command.stages")}
           columns={[say("command.stage"), say("command.time"), say("command.ago")]}
@@ -95,6 +64,44 @@ export function Command({ commandKey }: { readonly commandKey: string }) {
         </dl>
       </Card>
     </>
+  );
+}
+
+/** Who asked for it, for which robot, and what is known of its end. */
+function Who({ command }: { readonly command: CommandFacts }) {
+  return (
+    <Card title={say("command.who")}>
+      <dl class="facts">
+        <dt>{say("log.robot")}</dt>
+        <dd>
+          {command.robot_id === null ? (
+            say("command.none")
+          ) : (
+            <Link to={robotAddress(command.robot_id)}>{command.robot_id}</Link>
+          )}
+        </dd>
+        <dt>{say("log.source")}</dt>
+        <dd>{sourceText(command)}</dd>
+        <dt>{say("command.code")}</dt>
+        <dd>
+          {command.code ?? "–"}
+          {command.code !== null && command.code !== "OK" && (
+            <>
+              {" "}
+              <a href={codesManualAddress}>{say("manual.codes")}</a>
+            </>
+          )}
+        </dd>
+        <dt>{say("command.message")}</dt>
+        <dd>{command.message === "" ? "–" : (command.message ?? "–")}</dd>
+        <dt>{say("command.mission")}</dt>
+        <dd class="id">{command.mission_id ?? "–"}</dd>
+        <dt>{say("command.evidence")}</dt>
+        <dd>{command.evidence ?? "–"}</dd>
+        <dt>{say("command.later")}</dt>
+        <dd>{command.found_later ?? "–"}</dd>
+      </dl>
+    </Card>
   );
 }
 
