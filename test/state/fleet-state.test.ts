@@ -255,6 +255,17 @@ describe("truth over time", () => {
     expect(published({ changes: state.snapshot(), events: [] })).toContain("conveyor/1/r1=good");
   });
 
+  it("keeps a task chain good while polls find it unchanged", () => {
+    const same = chainEvent(1);
+    for (let polls = 0; polls < 3; polls += 1) {
+      state.apply(same);
+      clock.advance(20_000);
+      expect(published(state.tick())).toEqual([]);
+    }
+    clock.advance(10_001);
+    expect(published(state.tick())).toEqual(["task_chain/1=stale"]);
+  });
+
   it("lets a task chain age while it is under way, and not when it is finished", () => {
     state.apply(chainEvent(1));
     state.apply(chainEvent(2, true));
