@@ -14,6 +14,7 @@ import { languageOf, say, speak } from "./texts/texts.ts";
 import { createThemes } from "./theme.ts";
 import { createLiveness } from "./trust/liveness.ts";
 import type { Moment } from "./trust/time-text.ts";
+import { loadAlarmTexts } from "./views/alarm-texts.ts";
 import { PageContext } from "./views/context.ts";
 import { Frame } from "./views/frame.tsx";
 
@@ -152,6 +153,10 @@ function pause(ms: number): Promise<void> {
 effect(() => {
   const by = askerOf(sessions.now.value);
   for (const command of asked.all.peek()) if (command.by === by && !hasEnded(command)) void follow(command);
+});
+// Before somebody chooses its robot.
+effect(() => {
+  if ((store.fleet.value?.alarms.count ?? 0) > 0) void loadAlarmTexts();
 });
 connect();
 setInterval(store.look, LOOK_MS);

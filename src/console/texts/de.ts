@@ -1,4 +1,3 @@
-import { alarms } from "./de/alarms.ts";
 import { commanding } from "./de/commanding.ts";
 import { floor, robot } from "./de/floor.ts";
 import { lists } from "./de/lists.ts";
@@ -16,5 +15,5 @@ export const german: Spoken = {
     return { later, sayings, fields };
   },
   words,
-  alarms,
+  alarms: async () => (await import("./de/alarms.ts")).alarms,
 };

@@ -12,5 +12,5 @@ export const english = {
   texts: en,
   more: async () => ({ ...(await import("./en/later.ts")), sayings: {}, fields: {} }),
   words: {},
-  alarms: {},
+  alarms: async () => ({}),
 } as const;

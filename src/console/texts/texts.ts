@@ -22,7 +22,7 @@ export interface Spoken {
   /**
    * Cause, advice and what robots do meanwhile, by the code of an alarm; English has those of the gateway.
    */
-  readonly alarms: Readonly<Record<string, AlarmTexts>>;
+  readonly alarms: () => Promise<AlarmTextsByCode>;
 }
 
 export interface AlarmTexts {
@@ -31,6 +31,8 @@ export interface AlarmTexts {
   /** Whether robots may move meanwhile, and what the gateway sends. */
   readonly robots: string;
 }
+
+export type AlarmTextsByCode = Readonly<Record<string, AlarmTexts>>;
 
 type English = typeof en & typeof later;
 export type TextKey = keyof English;
@@ -132,9 +134,9 @@ export function word(code: string): string {
   return named === undefined ? plain : `${named}${number}`;
 }
 
-/** Cause and advice of an alarm, and what robots do meanwhile. */
-export function alarmTexts(alarm: AlarmTexts & { readonly code: string }): AlarmTexts {
-  return spoken.alarms[alarm.code.replace(/_-?\d+$/, "")] ?? alarm;
+/** The texts of alarms in this language. What is not in them stays as the gateway says it. */
+export function readAlarmTexts(): Promise<AlarmTextsByCode> {
+  return spoken.alarms();
 }
 
 /** One of the texts that the gateway has in both languages. */

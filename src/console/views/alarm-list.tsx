@@ -11,8 +11,9 @@ import {
   worstOf,
 } from "../fleet/alarms.ts";
 import { alarmManualAddress, robotAddress } from "../route.ts";
-import { alarmTexts, say, word } from "../texts/texts.ts";
+import { say, word } from "../texts/texts.ts";
 import { Handling, useWhyNot } from "./alarm-handling.tsx";
+import { useAlarmTexts } from "./alarm-texts.ts";
 import { usePage } from "./context.ts";
 import { Ago, Link, Says, Word } from "./parts.tsx";
 import { useSecondStep } from "./second-step.tsx";
@@ -182,7 +183,9 @@ function Found({ alarm }: { readonly alarm: AlarmView }) {
 
 /** What robots do meanwhile, what to do, and the usual cause. */
 function Advice({ alarm }: { readonly alarm: AlarmView }) {
-  const { cause, advice, robots } = alarmTexts(alarm);
+  const texts = useAlarmTexts(alarm);
+  if (texts === null) return null;
+  const { cause, advice, robots } = texts;
   return (
     <>
       {alarm.active && <p>{say("alarms.robots", { robots })}</p>}

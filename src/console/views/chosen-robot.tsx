@@ -1,9 +1,11 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
+import type { AlarmView } from "../../models/alarm.ts";
 import { alarmEmphasis } from "../fleet/alarms.ts";
 import type { KnownRobot } from "../fleet/fleet.ts";
 import { wordOf } from "../fleet/words.ts";
 import { robotAddress } from "../route.ts";
-import { alarmTexts, say, word } from "../texts/texts.ts";
+import { say, word } from "../texts/texts.ts";
+import { useAlarmTexts } from "./alarm-texts.ts";
 import { Commanding } from "./commanding.tsx";
 import { usePage } from "./context.ts";
 import { FirstLine } from "./first-line.tsx";
@@ -49,13 +51,24 @@ export function ChosenRobot(props: {
       <FirstLine known={known} />
       <MainFacts known={known} silence={silence} />
       {active.map((alarm) => (
-        <div key={alarm.id} class={`alert ${alarmEmphasis(alarm)}`}>
-          <strong>{say("alarm.text", { name: word(alarm.code), text: alarm.text })}</strong>
-          <span>{alarmTexts(alarm).advice}</span>
-          <small>{say("alarms.robots", { robots: alarmTexts(alarm).robots })}</small>
-        </div>
+        <ActiveAlarm key={alarm.id} alarm={alarm} />
       ))}
       <Commanding known={known} press={press} />
     </section>
+  );
+}
+
+function ActiveAlarm({ alarm }: { readonly alarm: AlarmView }) {
+  const texts = useAlarmTexts(alarm);
+  return (
+    <div class={`alert ${alarmEmphasis(alarm)}`}>
+      <strong>{say("alarm.text", { name: word(alarm.code), text: alarm.text })}</strong>
+      {texts !== null && (
+        <>
+          <span>{texts.advice}</span>
+          <small>{say("alarms.robots", { robots: texts.robots })}</small>
+        </>
+      )}
+    </div>
   );
 }

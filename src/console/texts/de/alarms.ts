@@ -1,7 +1,7 @@
-import type { AlarmTexts } from "../texts.ts";
+import type { AlarmTextsByCode } from "../texts.ts";
 
 /** Usual cause and advice of each alarm, and what robots do meanwhile. */
-export const alarms: Readonly<Record<string, AlarmTexts>> = {
+export const alarms: AlarmTextsByCode = {
   FLEET_LINK_DOWN: {
     cause: "das Netz, der Flottendienst oder die Zugangsdaten des Gateways",
     advice: "in Verbindungen nachsehen, Teil Flottendienst: Dort steht, was fehlschlägt und warum",

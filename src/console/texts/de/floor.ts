@@ -164,7 +164,6 @@ export const robot = {
     "Hier fehlt {count} Ereignis, dieses Roboters oder anderer.|Hier fehlen {count} Ereignisse, dieses Roboters oder anderer.",
   "events.missingUnknown":
     "Hier fehlen Ereignisse. Wie viele, ist nicht bekannt, denn das Gateway wurde neu gestartet.",
-  "events.kindMissing": "fehlend",
   "events.marked": "{text} ({mark})",
   "events.jump": "Sprung",
   "events.historical": "nachgetragen",

@@ -162,7 +162,6 @@ export const robot = {
     "{count} event is missing here, of this robot or of others.|{count} events are missing here, of this robot or of others.",
   "events.missingUnknown":
     "Events are missing here. It is not known how many, for the gateway was started again.",
-  "events.kindMissing": "missing",
   "events.marked": "{text} ({mark})",
   "events.jump": "jump",
   "events.historical": "historical",
