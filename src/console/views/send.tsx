@@ -13,6 +13,7 @@ import { Link, Says } from "./parts.tsx";
 import { RequestFields } from "./request-form.tsx";
 import { useSecondStep } from "./second-step.tsx";
 import { isAllowed, useCheck, useRights } from "./use-rights.ts";
+import "../style/send.css";
 
 interface SendProps {
   readonly operation: string | null;

@@ -10,6 +10,7 @@ import type { Moment } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
 import { Ago, Empty, Icon, Link, Table, Time, TimeZone, Word } from "./parts.tsx";
 import { Confirmed, usePolled } from "./polled.tsx";
+import "../style/tags.css";
 
 /** The shown page of a search; another search begins with its first page. */
 interface Position {
