@@ -36,10 +36,12 @@ const MARK_REACH = 12;
 const RING_REACH = 17;
 /** The part of a badge beyond a mark. */
 const BADGE_REACH = 6;
-/** From the centre of a mark to what stands beside it: a cell of the grid beyond both with their slack. */
-const BESIDE = 18;
+/** Between a mark and a text, beyond their slack: they do not touch after both have moved. */
+const GAP = 2;
+/** From the centre of a mark to its own text: a cell of the grid beyond both with their slack. */
+const BESIDE = 18 + GAP;
 /** From the centre of a stack: its badge is at the upper right. */
-const BESIDE_BADGE = 24;
+const BESIDE_BADGE = 24 + GAP;
 /** The lengths of leader lines. */
 const LEADERS = [30, 48, 70];
 /** Further ones for the chosen robot, whose name must find room. */
@@ -137,10 +139,10 @@ export function layoutOf(
   return { stacks, labels, pointNames: namesOf(points, taken, parts) };
 }
 
-/** The box of a mark with its badge. */
+/** The box of a mark with its badge, and with the gap around them. */
 function boxOf({ first: { x, y }, count, chosenName }: Stack): Box {
-  const reach = SLACK + (chosenName === null ? MARK_REACH : RING_REACH);
-  const beyond = count > 1 ? Math.max(reach, SLACK + MARK_REACH + BADGE_REACH) : reach;
+  const reach = GAP + SLACK + (chosenName === null ? MARK_REACH : RING_REACH);
+  const beyond = count > 1 ? Math.max(reach, GAP + SLACK + MARK_REACH + BADGE_REACH) : reach;
   return { left: x - reach, top: y - beyond, right: x + beyond, bottom: y + reach };
 }
 
@@ -207,7 +209,7 @@ function placed(
   return { text, isChosen, left, top, right, bottom, of, toLeft, toBottom, leader: spot.leader };
 }
 
-const POINT_REACH = MARK_REACH + SLACK;
+const POINT_REACH = MARK_REACH + SLACK + GAP;
 /** Beside a point: below, above, right, left. A robot at the point covers none of them. */
 const pointSpots = [3, 2, 0, 1].map((at) => alone[at]);
 

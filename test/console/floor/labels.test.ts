@@ -1,10 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { layoutOf, type PointAt, type Spots } from "../../../src/console/floor/labels.ts";
-import type { Box, MarkAt } from "../../../src/console/floor/stacks.ts";
+import { type Box, type MarkAt, SLACK } from "../../../src/console/floor/stacks.ts";
 import { expectReadable, markAt } from "./readable.ts";
 
 const size = { width: 400, height: 300 };
+/** From the centre of a mark to the tip that shows its heading, with its line. */
+const TIP = 12.75;
 const widthOf = (text: string) => text.length * 6.5;
 const layout = (marks: readonly MarkAt[], points: readonly PointAt[] = []) =>
   layoutOf(marks, points, { size, widthOf });
@@ -50,7 +52,7 @@ describe("the names of the floor", () => {
 
   it("stand left of a mark at the right edge, and go without a note that has no room", () => {
     const [label] = layout([markAt("cart-1", 390, 50)]).labels;
-    expect(label).toMatchObject({ right: 390 - 18, leader: null });
+    expect(label).toMatchObject({ right: 390 - 20, leader: null });
     const long = "waits for confirmation ".repeat(4);
     expect(textsOf(markAt("cart-1", 50, 50, { emphasis: "abnormal", note: long }))).toEqual(["cart-1"]);
   });
@@ -92,6 +94,21 @@ describe("the names of the floor", () => {
       { numRuns: 300 },
     );
     expect(left).toBeGreaterThan(10);
+  });
+
+  it("keep a distance from the tips of other marks, also when both have moved by the slack", () => {
+    const name = "cart-1";
+    const gaps = Array.from({ length: 60 * 60 }, (_, at) => {
+      const other = markAt("", 100 + (at % 60), 100 + Math.floor(at / 60));
+      const { stacks, labels } = layout([markAt(name, 100, 100), other]);
+      const label = labels.find(({ text }) => text === name);
+      if (stacks.length < 2 || label === undefined) return Number.POSITIVE_INFINITY;
+      return Math.max(
+        Math.max(label.left - other.x, other.x - label.right),
+        Math.max(label.top - other.y, other.y - label.bottom),
+      );
+    });
+    expect(Math.min(...gaps) - TIP - 2 * SLACK).toBeGreaterThanOrEqual(1);
   });
 
   it("do not depend on the order in which robots were heard of", () => {
