@@ -14,6 +14,16 @@ export function stepText({ state, leases }: Station): string {
 }
 
 /**
+ * Whether the step says already that nobody is here.
+ *
+ * @param isSilent nothing has come of the fleet service lately
+ */
+export function isSaidEmpty({ quality, state }: Station, isSilent: boolean): boolean {
+  const isNobody = state.robot_here === null && state.next_robot === null;
+  return isNobody && state.valid && quality === "good" && !isSilent;
+}
+
+/**
  * In place of a robot that is here. Only a good quality says that nobody is.
  *
  * @param isSilent nothing has come of the fleet service lately

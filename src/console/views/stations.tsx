@@ -4,7 +4,13 @@ import type { EndedLease } from "../../northbound/web/api/robot.ts";
 import { remove } from "../api.ts";
 import { stationEmphasis } from "../fleet/alarms.ts";
 import { byName } from "../fleet/list.ts";
-import { conveyorsText, nobodyComesText, nobodyHereText, stepText } from "../fleet/station-words.ts";
+import {
+  conveyorsText,
+  isSaidEmpty,
+  nobodyComesText,
+  nobodyHereText,
+  stepText,
+} from "../fleet/station-words.ts";
 import { doubted } from "../fleet/words.ts";
 import { robotAddress, stationTagsAddress } from "../route.ts";
 import { numberText, say, word } from "../texts/texts.ts";
@@ -65,10 +71,14 @@ function StationCard({ station }: { readonly station: Station }) {
         {isSilent && state.valid ? say("stations.silent", { step: stepText(station) }) : stepText(station)}
       </p>
       <dl class={isSilent ? "facts unconfirmed" : "facts"}>
-        <dt>{say("stations.here")}</dt>
-        <dd>
-          <Here station={station} isSilent={isSilent} />
-        </dd>
+        {!isSaidEmpty(station, isSilent) && (
+          <>
+            <dt>{say("stations.here")}</dt>
+            <dd>
+              <Here station={station} isSilent={isSilent} />
+            </dd>
+          </>
+        )}
         <dt>{say("stations.next")}</dt>
         <dd>
           <Next station={station} isSilent={isSilent} />

@@ -24,7 +24,7 @@ const saidOf = (station: Station, isSilent: boolean) => [
 ];
 
 it("a station whose values are good says that nobody is there, and that none comes", () => {
-  expect(saidOf(emptyDock("good"), false)).toEqual(["nobody", "nobody is known to come", "none"]);
+  expect(saidOf(emptyDock("good"), false)).toEqual(["nobody", "no robot is known to come", "none"]);
   expect(stepText(emptyDock("good"))).toBe("Nobody is there.");
 });
 

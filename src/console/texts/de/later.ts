@@ -190,7 +190,7 @@ export const later = {
   "stations.next": "Als Nächster",
   "stations.nobody": "niemand",
   "stations.more": "{robot} und {count} mehr",
-  "stations.nobodyComes": "soweit bekannt niemand",
+  "stations.nobodyComes": "soweit bekannt kein Roboter",
   "stations.straight": "{robot} kommt direkt hierher",
   "stations.after": "{robot} nach {count} anderen Ziel|{robot} nach {count} anderen Zielen",
   "stations.conveyors": "Förderbänder",

@@ -186,7 +186,7 @@ export const later = {
   "stations.next": "Next",
   "stations.nobody": "nobody",
   "stations.more": "{robot} and {count} more",
-  "stations.nobodyComes": "nobody is known to come",
+  "stations.nobodyComes": "no robot is known to come",
   "stations.straight": "{robot} comes straight here",
   "stations.after": "{robot} after {count} other goal|{robot} after {count} other goals",
   "stations.conveyors": "Conveyors",
