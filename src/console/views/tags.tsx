@@ -10,15 +10,8 @@ import type { Moment } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
 import { Ago, Empty, Icon, Link, Table, Time, TimeZone, Word } from "./parts.tsx";
 import { Confirmed, usePolled } from "./polled.tsx";
+import { Pages, type Position } from "./tag-pages.tsx";
 import "../style/tags.css";
-
-/** The shown page of a search; another search begins with its first page. */
-interface Position {
-  readonly search: string;
-  readonly cursor: string;
-  /** The cursors of the pages before this one. */
-  readonly before: readonly string[];
-}
 
 function positionIn(position: Position, search: TagFilter): Position {
   const address = tagsAddress(search);
@@ -41,11 +34,13 @@ export function Tags({ query }: { readonly query: TagFilter }) {
   const turn = (cursor: string, before: readonly string[]) => {
     position.value = { ...now, cursor, before };
   };
-  const next = polled.value?.next ?? null;
+  const heading = useRef<HTMLHeadingElement>(null);
   return (
     <>
       <div>
-        <h1>{say("tags.title")}</h1>
+        <h1 ref={heading} tabIndex={-1}>
+          {say("tags.title")}
+        </h1>
         <TimeZone />
       </div>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
@@ -88,23 +83,8 @@ export function Tags({ query }: { readonly query: TagFilter }) {
             {foldersOf(polled.value?.tags ?? []).map((folder) => (
               <Folder key={`${folder.protocol} ${folder.name}`} folder={folder} />
             ))}
-            <div class="line-up">
-              <button
-                type="button"
-                disabled={now.before.length === 0}
-                onClick={() => turn(now.before.at(-1) ?? "", now.before.slice(0, -1))}
-              >
-                {say("tags.before")}
-              </button>
-              <button
-                type="button"
-                disabled={next === null}
-                onClick={() => turn(next ?? "", [...now.before, now.cursor])}
-              >
-                {say("tags.next")}
-              </button>
-            </div>
           </Confirmed>
+          <Pages page={polled.value} position={now} turn={turn} heading={heading} />
         </div>
       </div>
     </>

@@ -192,6 +192,26 @@ describePages("tags and connections", (pages) => {
     await expect.poll(() => answers.asked.at(-1)?.get("cursor")).toBe("second");
   });
 
+  it("keeps the focus on what turned the page, and gives it to the heading at the last page", async () => {
+    const { page, answers } = await open("/tags", { next: "second" });
+    const focused = () => page.evaluate<string>("document.activeElement.textContent");
+    const next = page.getByRole("button", { name: "Next page" });
+    const before = page.getByRole("button", { name: "Page before" });
+    await next.focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => before.isEnabled()).toBe(true);
+    expect(await focused()).toBe("Next page");
+    answers.next = null;
+    await page.keyboard.press("Enter");
+    await expect.poll(() => next.isDisabled()).toBe(true);
+    await expect.poll(focused).toBe("Tags");
+    answers.next = "third";
+    await before.focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => next.isEnabled()).toBe(true);
+    expect(await focused()).toBe("Page before");
+  });
+
   it("copies an address by one click", async () => {
     const { page } = await open("/tags");
     await page.getByRole("button", { name: `Copy ${charge.address}` }).click();
