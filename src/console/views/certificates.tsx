@@ -8,6 +8,7 @@ import type {
 import { put } from "../api.ts";
 import { inWords, say } from "../texts/texts.ts";
 import type { Moment } from "../trust/time-text.ts";
+import { Address } from "./address.tsx";
 import { usePage } from "./context.ts";
 import { Password, Says, Table, type TableRow, Time, Word } from "./parts.tsx";
 import { Confirmed, usePolled } from "./polled.tsx";
@@ -107,7 +108,9 @@ function cellsOf(
       <span class="id">{certificate.subject}</span>
       {certificate.ca && <strong> {say("certificates.ca")}</strong>}
       <br />
-      <small class="id">{certificate.application_uri}</small>
+      <small class="id">
+        {certificate.application_uri !== null && <Address text={certificate.application_uri} />}
+      </small>
       {certificate.warnings.map((warning) => (
         <p key={warning}>{say("certificates.warning", { text: warning })}</p>
       ))}

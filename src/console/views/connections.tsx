@@ -2,6 +2,7 @@ import type { Connection, Connections as Facts } from "../../northbound/web/api/
 import { figuresText, leftWord, peerEmphasis, peersByNeed } from "../fleet/plant-words.ts";
 import type { Emphasis } from "../floor/scene.ts";
 import { inWords, numberText, type PlainKey, say, word } from "../texts/texts.ts";
+import { Address, WithAddresses } from "./address.tsx";
 import { Certificates } from "./certificates.tsx";
 import { Ago, Says, Table, Time, TimeZone, Word } from "./parts.tsx";
 import { Confirmed, usePolled } from "./polled.tsx";
@@ -86,7 +87,7 @@ function Parts({ connections }: { readonly connections: readonly Connection[] })
           partName(name),
           <Word word={word(state)} emphasis={partEmphasis[state]} />,
           <Ago iso={since} />,
-          inWords(detail),
+          <WithAddresses text={inWords(detail)} />,
         ],
       }))}
     />
@@ -129,7 +130,7 @@ function Peers({ connections }: { readonly connections: readonly Connection[] })
           say("connections.what"),
           say("connections.user"),
           say("connections.program"),
-          { name: say("connections.address"), class: "fixed" },
+          say("connections.address"),
           say("connections.state"),
           say("connections.since"),
           say("connections.why"),
@@ -138,16 +139,22 @@ function Peers({ connections }: { readonly connections: readonly Connection[] })
           key: `${part} ${index}`,
           cells: [
             say(`peer.${peer.kind}`),
-            <span class="id">{peer.kind === "broker" ? inWords(peer.name) : peer.name}</span>,
+            <span class="id">
+              <WithAddresses text={peer.kind === "broker" ? inWords(peer.name) : peer.name} />
+            </span>,
             peer.client && (
               <span class="id one-line" title={peer.client}>
                 {peer.client}
               </span>
             ),
-            peer.address && <span class="number">{peer.address}</span>,
+            peer.address && (
+              <span class="number">
+                <Address text={peer.address} />
+              </span>
+            ),
             <Word word={word(peer.state)} emphasis={peerEmphasis[peer.state]} />,
             <Ago iso={peer.since} />,
-            inWords(peer.detail),
+            <WithAddresses text={inWords(peer.detail)} />,
           ],
         }))}
       />
@@ -210,7 +217,10 @@ function Expiries({ expiries }: Pick<Facts, "expiries">) {
 const GB = 1e9;
 
 function Disk({ disk: { path, free_bytes: free, detail } }: Pick<Facts, "disk">) {
-  const shown = { path: <span class="id">{path}</span>, detail };
+  const shown = {
+    path: <span class="id">{path}</span>,
+    detail: <WithAddresses text={detail} />,
+  };
   if (free === null)
     return (
       <p>

@@ -7,6 +7,7 @@ import { foldersOf, type TagFolder, tagName } from "../fleet/tag-tree.ts";
 import { robotAddress, stationTagsAddress, type TagFilter, tagAddress, tagsAddress } from "../route.ts";
 import { inLanguage, say } from "../texts/texts.ts";
 import type { Moment } from "../trust/time-text.ts";
+import { Address } from "./address.tsx";
 import { usePage } from "./context.ts";
 import { Ago, Empty, Icon, Link, Table, Time, TimeZone, Word } from "./parts.tsx";
 import { Confirmed, usePolled } from "./polled.tsx";
@@ -163,7 +164,9 @@ function Folder({ folder: { name, protocol, tags } }: { readonly folder: TagFold
             <Link to={tagAddress(tag)}>
               <strong>{tagName(tag)}</strong>
               <br />
-              <small class="id">{tag.address}</small>
+              <small class="id">
+                <Address text={tag.address} />
+              </small>
             </Link>
             <Copy text={tag.address} />
           </div>,
@@ -192,7 +195,9 @@ export function OneTag({ protocol, address }: { readonly protocol: string; reado
   const tag = polled.value?.tags[0];
   return (
     <>
-      <h1>{address}</h1>
+      <h1>
+        <Address text={address} />
+      </h1>
       <div class="line-up">
         {say(protocol === "opcua" ? "tags.opcua" : "tags.mqtt")} <Copy text={address} />
       </div>
@@ -261,7 +266,7 @@ function Equivalents({ tag: { protocol, equivalents } }: { readonly tag: Tag }) 
       {equivalents.map((address) => (
         <dd key={address} class="beside">
           <Link class="id" to={tagAddress({ protocol: other, address })}>
-            {address}
+            <Address text={address} />
           </Link>
           <Copy text={address} />
         </dd>
