@@ -39,8 +39,8 @@ export interface HoldRequest {
 /** Keeps the holds, and keeps held robots from moving. */
 export interface HoldControl extends Holds {
   /**
-   * Begins a hold at once, or lifts it; the same again changes nothing, but is written again by a member that
-   * stands by. Null: it is accepted; otherwise the refusal. It does not check rights. A hold that its user
+   * Begins a hold at once, or lifts it; the same again changes nothing, but a member of a cluster writes it
+   * again. Null: it is accepted; otherwise the refusal. It does not check rights. A hold that its user
    * lifts again within a second lasts until then (docs/commands.md, A hold that is toggled): `holdState` has
    * the present hold.
    */
@@ -113,10 +113,13 @@ export function createHoldControl(parts: HoldControlParts): HoldControl {
     publish("free", hold, by);
   }
 
-  /** The leader may have lifted the hold, and this member does not know it yet. */
+  /**
+   * The leader may have lifted the hold, and this member does not know it yet. One that led a moment ago, and
+   * is cut off now, still takes itself for the leader.
+   */
   function writeAgain(hold: StoredHold): void {
-    registry.add(hold);
-    if (store.writeAgain(hold)) effects.changed(hold.robotId);
+    if (store.writeAgain !== null) registry.add(hold);
+    if (store.writeAgain?.(hold) === true) effects.changed(hold.robotId);
   }
 
   return {
@@ -141,7 +144,7 @@ export function createHoldControl(parts: HoldControlParts): HoldControl {
           // The last request of its user counts, also after an engineer's, as if it had been lifted and held
           // again.
           lateLifts.delete(decision.hold);
-          if (!isLeading()) writeAgain({ ...decision.hold, againMs: clock.nowMs() });
+          writeAgain({ ...decision.hold, againMs: clock.nowMs() });
           break;
       }
       return null;

@@ -13,11 +13,11 @@ export interface HoldStore {
   remember(hold: StoredHold, isHeld: boolean): void;
   /**
    * Writes a present hold again, for another member of a cluster may have lifted it. The first time it does
-   * so at once; what is asked for before the next tick is done then.
+   * so at once; what is asked for before the next tick is done then. Null: there is no cluster.
    *
    * @returns whether it has begun to write
    */
-  writeAgain(hold: StoredHold): boolean;
+  readonly writeAgain: ((hold: StoredHold) => boolean) | null;
   /**
    * Another member of a cluster has begun this hold. If it was lifted here and that is not written, it lasts.
    */
@@ -135,7 +135,7 @@ export function createHoldStore(parts: HoldStoreParts): HoldStore {
       repeats.forget(hold);
       remember(hold, isHeld);
     },
-    writeAgain: repeats.ask,
+    writeAgain: onStillHeld === null ? null : repeats.ask,
     begunElsewhere(hold) {
       const entry = pending.get(holdKey(hold));
       if (entry === undefined || entry.isHeld || isSameHold(entry.hold, hold) || onStillHeld === null) return;
