@@ -96,9 +96,14 @@ function keyOf(who: readonly string[]): string {
 
 /** Decides which failed log-ons are reported, so that the log and the audit log stay bounded. */
 export interface LogOnReports {
-  /** Whether a failed log-on under this name is reported. Counts the others. */
-  isDue(name: string): boolean;
+  /**
+   * The name under which a failed log-on is reported; null: it is not, and is counted. A name that no user
+   * has may be a password in the wrong field: nobody gets to read it.
+   */
+  nameOf(name: string): string | null;
 }
+
+const UNKNOWN_NAME = "(unknown name)";
 
 const WINDOW_MS = 60_000;
 /** Names of no user are free to invent. */
@@ -119,5 +124,11 @@ export function createLogOnReports(
 ): LogOnReports {
   const budgetOf = (most: number) => createLineBudget(clock, { most, windowMs: WINDOW_MS }, onLeftOut);
   const [ofUsers, ofUnknown] = [budgetOf(MOST_OF_USERS), budgetOf(MOST_OF_UNKNOWN)];
-  return { isDue: (name) => (isUser(name) ? ofUsers : ofUnknown).take() };
+  return {
+    nameOf(name) {
+      if (isUser(name)) return ofUsers.take() ? name : null;
+      if (!ofUnknown.take()) return null;
+      return name === "" ? "" : UNKNOWN_NAME;
+    },
+  };
 }

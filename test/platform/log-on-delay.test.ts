@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createLogOnDelays, createLogOnHold } from "../../src/platform/log-on-delay.ts";
+import { createLogOnDelays, createLogOnHold, createLogOnReports } from "../../src/platform/log-on-delay.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
 it("delays grow from half a second to four seconds, and end with a right log-on", () => {
@@ -68,4 +68,22 @@ it("each of 32 waits by itself, one more is refused, and one whose connection is
   expect([passed, refused]).toEqual([32, 1]);
   come();
   expect(passed).toBe(33);
+});
+
+it("a failure is reported under the name of a user, and never under a name that no user has", () => {
+  const clock = createManualClock();
+  const leftOut: number[] = [];
+  const reports = createLogOnReports(
+    clock,
+    (name) => name === "line1",
+    (count) => leftOut.push(count),
+  );
+  expect(reports.nameOf("line1")).toBe("line1");
+  expect(reports.nameOf("")).toBe("");
+  const unknown = Array.from({ length: 12 }, (_each, number) => reports.nameOf(`password ${number}`));
+  expect(unknown).toEqual([...Array<string>(9).fill("(unknown name)"), null, null, null]);
+  // Invented names hide no attempt on a user.
+  expect(reports.nameOf("line1")).toBe("line1");
+  clock.advance(60_000);
+  expect(leftOut).toEqual([3]);
 });

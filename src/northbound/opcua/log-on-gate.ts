@@ -1,7 +1,6 @@
 import { createHash, X509Certificate } from "node:crypto";
 import type { RefusalAudit } from "../../contracts/commander.ts";
 import type { Command } from "../../domain/command.ts";
-import { clip } from "../../domain/foreign-text.ts";
 import { refusal } from "../../domain/outcome.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
@@ -33,9 +32,6 @@ export interface LogOnGate {
   failedAgain(applicant: Applicant, why: string): void;
 }
 
-/** Characters of a user's name in a log line. */
-const LONGEST_NAME = 64;
-
 /** @param isUser whether the configuration has a user of this name */
 export function createLogOnGate(
   isUser: (name: string) => boolean,
@@ -47,12 +43,12 @@ export function createLogOnGate(
   const hold = createLogOnHold(delays, clock);
   const queue = createPasswordQueue();
   const reports = createLogOnReports(clock, isUser, (count) => {
-    report({ name: "", origin: {} }, `${count} more log-ons have failed within a minute`);
+    report("", {}, `${count} more log-ons have failed within a minute`);
     log.warn({ count }, "more OPC UA log-ons were refused than the log names");
   });
 
-  function report({ name, origin }: Pick<Applicant, "name" | "origin">, reason: string): void {
-    const source = sourceOf({ name: clip(name, LONGEST_NAME) });
+  function report(name: string, origin: Applicant["origin"], reason: string): void {
+    const source = sourceOf({ name });
     const request = { source, requestId: null, operation: "log_on", robotId: null, origin };
     audit.refused({ ...request, isLogged: true }, refusal("NOT_ALLOWED", reason));
   }
@@ -70,10 +66,12 @@ export function createLogOnGate(
     succeeded: (applicant) => delays.succeeded(...whoIs(applicant)),
     failed(applicant, why) {
       const { count, delayMs } = delays.failed(...whoIs(applicant));
-      if (!reports.isDue(applicant.name)) return;
-      report(applicant, `${why}; failed log-ons in a row: ${count}`);
-      const user = clip(applicant.name, LONGEST_NAME);
-      const from = applicant.origin.address;
+      const { name, origin } = applicant;
+      const reported = reports.nameOf(name);
+      if (reported === null) return;
+      const user = isCertificateName(name) ? name : reported;
+      report(user, origin, `${why}; failed log-ons in a row: ${count}`);
+      const from = origin.address;
       log.warn({ user, from, reason: why, count, delayMs }, "an OPC UA log-on was refused");
     },
     failedAgain(applicant, why) {
@@ -102,6 +100,8 @@ export function certificateName(certificate: Buffer | null): string {
     .update(certificate ?? "")
     .digest("hex")}`;
 }
+
+const isCertificateName = (name: string) => /^certificate [0-9a-f]{40}$/.test(name);
 
 /** Why a user's certificate cannot be used now; null: it can. */
 export function certificateProblem(der: Buffer, nowMs: number): string | null {

@@ -2,7 +2,6 @@ import { timingSafeEqual } from "node:crypto";
 import { Socket } from "node:net";
 import type { AedesOptions, AuthenticateError, Client } from "aedes";
 import type { RefusalAudit } from "../../../contracts/commander.ts";
-import { clip } from "../../../domain/foreign-text.ts";
 import { refusal } from "../../../domain/outcome.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { messageOf } from "../../../platform/error-text.ts";
@@ -31,8 +30,6 @@ export interface AuthenticateParts {
 
 /** MQTT 3.1.1, CONNACK: bad user name or password. */
 export const BAD_LOG_IN = 4;
-/** Of a user name from a client, in a log. */
-const LONGEST_NAME = 64;
 
 /** @param clientOf returns the connected client with an identifier */
 export function createAuthenticate(
@@ -45,13 +42,13 @@ export function createAuthenticate(
   const hold = createLogOnHold(delays, clock);
   const isUser = (name: string) => options.users.now().some((user) => user.name === name);
   const reports = createLogOnReports(clock, isUser, (count) => {
-    report({ username: "" }, `${count} more log-ins have failed within a minute`);
+    report("", undefined, `${count} more log-ins have failed within a minute`);
     log.warn({ count }, "more MQTT log-ins failed than the log names");
   });
 
-  function report({ username = "", remoteAddress }: Partial<Login>, reason: string): void {
-    const source = { protocol: "mqtt", name: clip(username, LONGEST_NAME) } as const;
-    const origin = remoteAddress === undefined ? {} : { address: remoteAddress };
+  function report(name: string, address: string | undefined, reason: string): void {
+    const source = { protocol: "mqtt", name } as const;
+    const origin = address === undefined ? {} : { address };
     const request = { source, requestId: null, operation: "log_on", robotId: null, origin };
     parts.audit.refused({ ...request, isLogged: true }, refusal("NOT_ALLOWED", reason));
   }
@@ -59,9 +56,10 @@ export function createAuthenticate(
   function failed(login: Login): void {
     const { count, delayMs } = delays.failed(...whoIs(login));
     const { username = "", remoteAddress: from = "" } = login;
-    if (!reports.isDue(username)) return;
-    report(login, `wrong password, or no such user; failed log-ins in a row: ${count}`);
-    log.warn({ user: clip(username, LONGEST_NAME), from, count, delayMs }, "an MQTT log-in failed");
+    const user = reports.nameOf(username);
+    if (user === null) return;
+    report(user, login.remoteAddress, `wrong password, or no such user; failed log-ins in a row: ${count}`);
+    log.warn({ user, from, count, delayMs }, "an MQTT log-in failed");
   }
 
   function belongsToAnother({ id }: Client, identity: Identity): boolean {

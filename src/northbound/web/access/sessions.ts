@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { RefusalAudit, SessionAudit } from "../../../contracts/commander.ts";
 import type { Source } from "../../../domain/command.ts";
-import { clip } from "../../../domain/foreign-text.ts";
 import { refusal } from "../../../domain/outcome.ts";
 import type { Cancel, Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
@@ -195,7 +194,6 @@ interface AccessAuditParts {
   readonly log: Log;
 }
 
-const LONGEST_NAME = 64;
 /** Each session has two lines. */
 const SESSION_LINES = { most: 120, windowMs: 60_000 };
 
@@ -217,9 +215,10 @@ export function createAccessAudit({ isUser, audit, clock, log }: AccessAuditPart
 
   return {
     failed(name, address, why) {
-      if (!reports.isDue(name)) return;
-      report(name, { address }, why);
-      log.warn({ user: clip(name, LONGEST_NAME), from: address, reason: why }, "a web log-in failed");
+      const user = reports.nameOf(name);
+      if (user === null) return;
+      report(user, { address }, why);
+      log.warn({ user, from: address, reason: why }, "a web log-in failed");
     },
     began({ name }, address) {
       if (!sessions.take()) return;
@@ -235,5 +234,5 @@ export function createAccessAudit({ isUser, audit, clock, log }: AccessAuditPart
 }
 
 function webUser(name: string): Source {
-  return { protocol: "web", name: clip(name, LONGEST_NAME) };
+  return { protocol: "web", name };
 }

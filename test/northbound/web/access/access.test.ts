@@ -101,7 +101,8 @@ it("takes a token, and refuses an unknown one whatever cookie is beside it", asy
 it("answers a wrong password and an unknown user alike, and delays the next attempt", async () => {
   await using harness = await start();
   const wrong = await harness.logIn("anna", "a guess");
-  const unknown = await harness.logIn("nobody", "a guess");
+  // Typed into the wrong field.
+  const unknown = await harness.logIn("anna's password", "a guess");
   expect(wrong.status).toBe(401);
   expect([unknown.status, unknown.body, unknown.headers["retry-after"]]).toEqual([
     wrong.status,
@@ -110,7 +111,7 @@ it("answers a wrong password and an unknown user alike, and delays the next atte
   ]);
   expect(harness.told).toEqual([
     expect.objectContaining({ source: { protocol: "web", name: "anna" }, origin: { address: "127.0.0.1" } }),
-    expect.objectContaining({ source: { protocol: "web", name: "nobody" } }),
+    expect.objectContaining({ source: { protocol: "web", name: "(unknown name)" } }),
   ]);
   for (let failure = 0; failure < 5; failure += 1) {
     harness.clock.advance(4_000);
