@@ -20,8 +20,8 @@ export function Address({ text }: { readonly text: string }) {
   );
 }
 
-/** With a scheme or a path, or a host with its port. */
-const address = /\/|[a-z.\]]\S*:\d/i;
+/** A word with a scheme or a path, or a host with its port. */
+const address = /(\S*(?:\/|[a-z.\]]\S*:\d)\S*)/i;
 
 /** A sentence that may have addresses. It is one element: of a card, each child would be a cell. */
 export function WithAddresses({ text }: { readonly text: string }) {
@@ -29,7 +29,7 @@ export function WithAddresses({ text }: { readonly text: string }) {
   if (text === "") return null;
   return (
     <span>
-      {text.split(/(\s+)/).map((each, at) => (address.test(each) ? <Address key={at} text={each} /> : each))}
+      {text.split(address).map((each, at) => (at % 2 === 1 ? <Address key={at} text={each} /> : each))}
     </span>
   );
 }
