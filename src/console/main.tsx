@@ -1,7 +1,7 @@
 import { effect, signal } from "@preact/signals";
 import { render } from "preact";
 import type { FleetMap } from "../northbound/web/api/floor.ts";
-import { fetchWithin, get } from "./api.ts";
+import { fetchWithin, get, unansweredText } from "./api.ts";
 import { type Asked, createAskedCommands, hasEnded, type Wanted } from "./commanding/asked.ts";
 import { ANSWER_MS, sendUntilKnown } from "./commanding/send.ts";
 import { createMapStore } from "./fleet/maps.ts";
@@ -21,6 +21,8 @@ import { Frame } from "./views/frame.tsx";
 const LANGUAGE_KEY = "fleetgate.language";
 /** Twice a second, so that a sleep of the machine is noticed soon. */
 const LOOK_MS = 500;
+/** Of the page itself, before it is loaded again. */
+const PAGE_MS = 3_000;
 
 const wished = navigator.languages;
 const language = languageOf(localStorage.getItem(LANGUAGE_KEY), wished);
@@ -135,9 +137,17 @@ function ask(robotId: string, label: string, wanted: Wanted, stopTick: string | 
   else asked.learn(id, { state: "refused", reason: say("logIn.nothingStored") });
 }
 
-function changeLanguage(): void {
+async function changeLanguage(): Promise<string | null> {
+  // A page that is loaded without a gateway is the browser's own, and does not connect again.
+  try {
+    const { ok, status } = await fetchWithin(PAGE_MS)(location.href, { cache: "no-store" });
+    if (!ok) return say("gateway.answers", { status });
+  } catch (error) {
+    return unansweredText(error);
+  }
   localStorage.setItem(LANGUAGE_KEY, language === "en" ? "de" : "en");
   location.reload();
+  return null;
 }
 
 /** `randomUUID` exists only if the browser trusts the connection. */

@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals";
+import { useSignal, useSignalEffect } from "@preact/signals";
 import { say, word } from "../texts/texts.ts";
 import { timeOfDay } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
@@ -36,7 +36,7 @@ function LiveState() {
   if (stream.state === "ended") {
     return (
       <p class="live lost" role="status">
-        {say("live.ended", { reason: stream.reason })}{" "}
+        <span>{say("live.ended", { reason: stream.reason })}</span>{" "}
         <button type="button" onClick={reconnect}>
           {say("live.again")}
         </button>
@@ -53,9 +53,11 @@ function LiveState() {
       </p>
     );
   }
+  const text =
+    stream.state === "waiting" ? say("live.notBecause", { reason: stream.reason }) : say("live.not");
   return (
-    <p class="live lost" role="status">
-      {stream.state === "waiting" ? say("live.notBecause", { reason: stream.reason }) : say("live.not")}
+    <p class="live lost" role="status" title={text}>
+      <span>{text}</span>
     </p>
   );
 }
@@ -73,7 +75,7 @@ function Clock() {
 /** The logged-in user, and the way to log out. */
 function LoggedIn() {
   const { session, logOut } = usePage();
-  const problem = useSignal("");
+  const problem = useProblem();
   const now = session.value;
   if (now.state !== "user") return null;
   const leave = async () => {
@@ -93,10 +95,27 @@ function LoggedIn() {
 /** Loads the page again in the other language. */
 export function LanguageSwitch() {
   const { changeLanguage } = usePage();
+  const problem = useProblem();
+  const change = async () => {
+    problem.value = (await changeLanguage()) ?? "";
+  };
   return (
-    <button type="button" class="quiet language" lang={say("language.code")} onClick={changeLanguage}>
-      <span aria-hidden="true">{say("language")}</span>
-      <span class="unseen">{say("language.label")}</span>
-    </button>
+    <>
+      <button type="button" class="quiet language" lang={say("language.code")} onClick={() => void change()}>
+        <span aria-hidden="true">{say("language")}</span>
+        <span class="unseen">{say("language.label")}</span>
+      </button>
+      {problem.value !== "" && <p role="alert">{say("language.failed", { problem: problem.value })}</p>}
+    </>
   );
+}
+
+/** Why the gateway did not do something; empty: it did. It is over when the page is live again. */
+function useProblem() {
+  const { store } = usePage();
+  const problem = useSignal("");
+  useSignalEffect(() => {
+    if (store.isLive.value) problem.value = "";
+  });
+  return problem;
 }

@@ -28,8 +28,8 @@ export interface Page {
   /** Both resolve with null, or why it failed. */
   logIn(user: string, password: string): Promise<string | null>;
   logOut(): Promise<string | null>;
-  /** Shows the page in the other language. */
-  changeLanguage(): void;
+  /** Loads the page in the other language, if the gateway answers. Resolves like both. */
+  changeLanguage(): Promise<string | null>;
   /** Connects again after the gateway has ended the stream. */
   reconnect(): void;
 }

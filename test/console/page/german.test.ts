@@ -191,4 +191,22 @@ describePages("the page in German", (pages) => {
     await isLive(page);
     expect(await page.evaluate("document.documentElement.lang")).toBe("de");
   });
+
+  it.each([
+    { gateway: "is not reached", says: "Die Sprache bleibt: das Gateway ist nicht erreichbar." },
+    { gateway: "does not answer", says: "Die Sprache bleibt: das Gateway antwortet nicht." },
+  ])("is not lost by a change of the language while the gateway $gateway", async (way) => {
+    const { page, gateway } = await open("/");
+    const isCut = way.gateway === "is not reached";
+    if (isCut) await page.route(`${gateway.url}/`, (route) => route.abort());
+    else gateway.hang("all");
+    const toEnglish = page.getByRole("button", { name: "This page in English" });
+    await toEnglish.click();
+    await page.getByRole("alert").filter({ hasText: way.says }).waitFor();
+    await page.getByRole("list", { name: "Roboter" }).waitFor();
+    await page.unrouteAll();
+    gateway.hang("nothing");
+    await toEnglish.click();
+    await page.getByText("● live").waitFor();
+  });
 });

@@ -70,5 +70,6 @@ export const page = {
   "time.zone": "Alle Zeiten in {zone}.",
   language: "EN",
   "language.code": "en",
+  "language.failed": "Die Sprache bleibt: {problem}.",
   "language.label": "This page in English",
 } as const;

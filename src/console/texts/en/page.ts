@@ -68,5 +68,6 @@ export const page = {
   "time.zone": "All times are in {zone}.",
   language: "DE",
   "language.code": "de",
+  "language.failed": "The language stays: {problem}.",
   "language.label": "Diese Seite auf Deutsch",
 } as const;
