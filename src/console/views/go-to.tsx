@@ -116,6 +116,8 @@ function Picker(props: {
   // A place that is clicked has the focus, and goes with the list.
   useLayoutEffect(() => takeFocus(area.current, field.current), []);
   const known = useDestinations(robot);
+  // On a small screen it would begin behind the stop. It grows when the places are known.
+  useLayoutEffect(() => area.current?.scrollIntoView({ block: "nearest" }), [known === null]);
   const offered = (known ?? []).filter((name) => hasWords(text.value, [name]));
   const shown = offered.slice(0, MOST_OFFERED);
   const chosen = Math.min(at.value, shown.length - 1);

@@ -38,6 +38,20 @@ const prepare = (gateway: FakeGateway) => {
   gateway.isOpen = true;
 };
 
+const manyPlaces = (gateway: FakeGateway) => {
+  const points = gateway.map.points ?? [];
+  const place = (id: number) => ({
+    ...(points[0] as (typeof points)[number]),
+    id,
+    code: `P${id}`,
+    alias: `Place ${id}`,
+  });
+  const further = Array.from({ length: 30 }, (_, at) => place(at + 3));
+  gateway.map = { ...gateway.map, points: [...points, ...further] };
+};
+
+const widthOf = (page: Page) => page.evaluate<number>("document.documentElement.scrollWidth");
+
 describePages("on a telephone", (pages) => {
   async function eachView(page: Page, url: string, look: (path: string) => Promise<void>): Promise<void> {
     for (const path of views) {
@@ -83,18 +97,75 @@ describePages("on a telephone", (pages) => {
     expect(await name.evaluate(({ clientWidth, scrollWidth }) => scrollWidth - clientWidth)).toBe(0);
   });
 
-  it("each notice is one line, with the link that it has", async () => {
+  it("the notice of access is one line; that of a silent service has its time, and its link", async () => {
     const { page, gateway } = await pages.open("/", { viewport, locale: "de-DE", robots, prepare });
     gateway.isFleetLinkUp = false;
-    await page.getByRole("alert").waitFor();
-    const heights = await page.evaluate<readonly number[]>(
-      "[...document.querySelectorAll('.notices > *')].map((notice) => notice.offsetHeight)",
-    );
-    expect(heights).toHaveLength(2);
-    for (const height of heights) expect(height).toBeLessThanOrEqual(LINE_PIXELS);
+    gateway.silentSinceMs = Date.now();
+    const alert = page.getByRole("alert").filter({ hasText: /seit \d\d:\d\d:\d\d/ });
+    await alert.waitFor();
+    const access = await page.getByRole("region", { name: "Zugang" }).boundingBox();
+    expect(access?.height).toBeLessThanOrEqual(LINE_PIXELS);
+    expect((await alert.boundingBox())?.height).toBeLessThanOrEqual(2 * LINE_PIXELS);
+    expect(await page.evaluate(isTimeVisible)).toBe(true);
     // What does not fit is left out of its text, and not its link.
-    const link = await page.getByRole("alert").getByRole("link").boundingBox();
+    const link = await alert.getByRole("link").boundingBox();
     expect((link?.x ?? Number.NaN) + (link?.width ?? Number.NaN)).toBeLessThanOrEqual(viewport.width);
+  });
+
+  it.each([
+    { locale: "en-GB", reason: "the gateway is not reached", logOut: "Log out", problem: "Not logged out" },
+    {
+      locale: "de-DE",
+      reason: "das Gateway ist nicht erreichbar",
+      logOut: "Abmelden",
+      problem: "Nicht abgemeldet",
+    },
+  ])("nothing is wider than the screen without a gateway: $locale", async ({ locale, reason, ...says }) => {
+    const { page, gateway } = await pages.open("/?robot=cart-2", { viewport, locale, robots });
+    await page.route("**/api/v1/**", (route) => route.abort());
+    gateway.cut(true);
+    const state = page.getByRole("status").filter({ hasText: reason });
+    await state.waitFor();
+    expect(await widthOf(page)).toBe(viewport.width);
+    expect(await page.evaluate(cutParts)).toEqual([]);
+    expect(await page.evaluate(isNameWhole)).toBe(true);
+    expect(await state.getAttribute("title")).toBe(await state.textContent());
+    await page.getByRole("button", { name: says.logOut }).click();
+    await page.getByRole("alert").filter({ hasText: says.problem }).waitFor();
+    expect(await widthOf(page)).toBe(viewport.width);
+    await page.goto("about:blank");
+  });
+
+  it("the banner of a page that is not live has equal margins, and leaves Pause and the list", async () => {
+    const { page, gateway } = await pages.open("/?robot=cart-2", { viewport, robots });
+    gateway.cut(true);
+    await page.getByText("✕ not live").waitFor();
+    const banner = await page.locator(".veil p").boundingBox();
+    const [left, right] = [banner?.x ?? Number.NaN, viewport.width - (banner?.x ?? 0) - (banner?.width ?? 0)];
+    expect(Math.abs(left - right)).toBeLessThanOrEqual(1);
+    const bottom = (banner?.y ?? Number.NaN) + (banner?.height ?? Number.NaN);
+    expect(bottom).toBeLessThanOrEqual((await page.locator(".stop").boundingBox())?.y ?? Number.NaN);
+    await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)");
+    const last = await page.getByRole("list", { name: "Robots" }).boundingBox();
+    expect((last?.y ?? Number.NaN) + (last?.height ?? Number.NaN)).toBeLessThanOrEqual(banner?.y ?? 0);
+  });
+
+  it.each(["/?robot=cart-2", "/robots/cart-2"])("Go to… opens above Pause: %s", async (path) => {
+    const { page } = await pages.open(path, { viewport, robots, prepare: manyPlaces });
+    const goTo = page.getByRole("button", { name: "Go to…" });
+    // As low as a finger reaches it.
+    await goTo.evaluate((button) => button.scrollIntoView({ block: "end" }));
+    await goTo.click();
+    const list = page.getByRole("listbox");
+    await list.getByRole("option").nth(10).waitFor();
+    expect(await page.evaluate(isFocusOnTop)).toBe(true);
+    const [field, places] = [await page.getByRole("combobox").boundingBox(), await list.boundingBox()];
+    const [header, stop] = [
+      await page.locator(".bar").boundingBox(),
+      await page.locator(".stop").boundingBox(),
+    ];
+    expect(field?.y).toBeGreaterThanOrEqual(header?.height ?? Number.NaN);
+    expect((places?.y ?? Number.NaN) + (places?.height ?? Number.NaN)).toBeLessThanOrEqual(stop?.y ?? 0);
   });
 });
 
@@ -123,3 +194,36 @@ const tooSmall = `[...document.querySelectorAll("button, select, input, summary,
 const cellsOfSeveralParts = `[...document.querySelectorAll(".table td")]
   .filter(({ childNodes }) => childNodes.length > 1)
   .map(({ innerHTML }) => innerHTML.slice(0, 120))`;
+
+/** A name that is a part of a pixel too wide ends with an ellipsis already. */
+const isNameWhole = `(() => {
+  const name = document.querySelector(".gateway");
+  const text = document.createRange();
+  text.selectNodeContents(name);
+  return text.getBoundingClientRect().width <= name.getBoundingClientRect().width + 0.02;
+})()`;
+
+/** What of the header and of the stop, besides why it is not live, is not drawn, or beyond the screen. */
+const cutParts = `[...document.querySelectorAll(".bar *, .stop *")]
+  .filter((part) => part.checkVisibility() && !part.matches(".unseen, .lost span"))
+  .filter((part) => part.getBoundingClientRect().right > innerWidth || part.scrollWidth > part.clientWidth + 1 &&
+    part.clientWidth > 0 || part.scrollHeight > part.clientHeight + 1 && part.clientHeight > 1)
+  .map((part) => part.outerHTML.slice(0, 120))`;
+
+/** Whether the time in the alert lies within the part of its text that is drawn. */
+const isTimeVisible = `(() => {
+  const text = document.querySelector("[role=alert] span");
+  const time = document.createRange();
+  const at = text.textContent.search(/\\d\\d:\\d\\d:\\d\\d/);
+  time.setStart(text.firstChild, at);
+  time.setEnd(text.firstChild, at + 8);
+  const [drawn, box] = [time.getBoundingClientRect(), text.getBoundingClientRect()];
+  return drawn.right <= box.right + 1 && drawn.bottom <= box.bottom + 1;
+})()`;
+
+/** Whether a tap on the focused field hits it. */
+const isFocusOnTop = `(() => {
+  const { x, y, width, height } = document.activeElement.getBoundingClientRect();
+  const hit = document.elementFromPoint(x + width / 2, y + height / 2);
+  return document.activeElement.tagName === "INPUT" && hit === document.activeElement;
+})()`;
