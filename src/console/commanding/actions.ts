@@ -12,6 +12,8 @@ export interface Action {
   readonly icon: IconName;
   /** Whether it starts the robot: from some addresses that is refused. */
   readonly moves: boolean;
+  /** Why the gateway surely refuses it now; null: it may take it. */
+  readonly whyNot: string | null;
   /** What it does, for the second step. */
   readonly effect: string;
   readonly wanted: Wanted;
@@ -21,11 +23,13 @@ export interface Action {
 export function actionsOf(robot: Robot): readonly Action[] {
   const robotId = robot.robot_id;
   const mission = missionUnderWay(robot);
-  if (mission === null) return [charge(robotId)];
+  const whyNot = whyNotStarted(robot);
+  if (mission === null) return [charge(robotId, whyNot)];
   const cancel: Action = {
     label: say("action.cancel"),
     icon: "cancel",
     moves: false,
+    whyNot: null,
     effect: say("action.cancelEffect"),
     wanted: missionCommand(robotId, mission, "COMMAND_CANCEL"),
   };
@@ -34,10 +38,17 @@ export function actionsOf(robot: Robot): readonly Action[] {
     label: say("action.resume"),
     icon: "play",
     moves: true,
+    whyNot,
     effect: say("action.resumeEffect"),
     wanted: missionCommand(robotId, mission, "COMMAND_RESUME"),
   };
   return [resume, cancel];
+}
+
+/** Why the gateway refuses each start of a robot, in the order of its own checks; null: it may take one. */
+export function whyNotStarted({ hold, quality }: Robot): string | null {
+  if (hold.held) return say("why.HELD", { by: hold.by[0] ?? "–" });
+  return quality === "good" ? null : say(`why.${quality}`);
 }
 
 /** The mission beside which the fleet service takes no other one; null: none is known. */
@@ -68,11 +79,12 @@ export function goToBasisOf(robot: Robot): string {
   return JSON.stringify([quality, isException, lease, hold.by, missionUnderWay(robot)?.mission_id]);
 }
 
-function charge(robotId: string): Action {
+function charge(robotId: string, whyNot: string | null): Action {
   return {
     label: say("action.charge"),
     icon: "charge",
     moves: true,
+    whyNot,
     effect: say("action.chargeEffect"),
     wanted: { operation: "ChargeRobot", request: { robotId } },
   };

@@ -2,15 +2,22 @@ import { useSignal } from "@preact/signals";
 import type { Holders, Pause as PausePlan, Robot } from "../../northbound/web/api/robot.ts";
 import type { Rights } from "../../northbound/web/api/session.ts";
 import { get, put } from "../api.ts";
-import { actionsOf, basisOf, type HoldAction, holdActions, missionUnderWay } from "../commanding/actions.ts";
+import {
+  type Action,
+  actionsOf,
+  basisOf,
+  type HoldAction,
+  holdActions,
+  missionUnderWay,
+  whyNotStarted,
+} from "../commanding/actions.ts";
 import { isUnderWay } from "../commanding/asked.ts";
 import type { KnownRobot } from "../fleet/fleet.ts";
-import type { IconName } from "../icon-paths.ts";
 import { sendAddress } from "../route.ts";
 import { say } from "../texts/texts.ts";
 import { AskedList } from "./asked-list.tsx";
 import { usePage } from "./context.ts";
-import { GoTo, type Press, useGoTo } from "./go-to.tsx";
+import { GoTo, type Press, useGoTo, WHY_NOT } from "./go-to.tsx";
 import { Icon, Link } from "./parts.tsx";
 import { type Intent, useNotice, useSecondStep } from "./second-step.tsx";
 import { isAllowed, useRights } from "./use-rights.ts";
@@ -55,26 +62,31 @@ function Actions(props: {
   const commands = actionsOf(robot)
     .filter(({ moves, wanted }) => isAllowed(rights, wanted.operation) && !(moves && rights.moves !== null))
     .map(
-      ({ label, icon, effect, wanted }): ButtonIntent => ({
+      ({ label, icon, effect, whyNot, wanted }): ButtonIntent => ({
         label,
         icon,
         effect,
+        whyNot,
         robotId,
         send: () => ask(robotId, label, wanted),
       }),
     );
   const mayMove = rights.moves === null;
+  const mayGo = mayMove && missionUnderWay(robot) === null && isAllowed(rights, "CreateMission");
+  // One robot has one reason, whatever the start.
+  const whyNot = mayGo
+    ? whyNotStarted(robot)
+    : (commands.find((each) => each.whyNot !== null)?.whyNot ?? null);
   return (
     <>
       <div class="line-up">
-        {mayMove && missionUnderWay(robot) === null && isAllowed(rights, "CreateMission") && (
-          <GoTo robot={robot} press={press} going={going} />
-        )}
+        {mayGo && <GoTo robot={robot} press={press} going={going} />}
         {[...commands, ...holds].map((intent) => (
           <button
             type="button"
             key={`${intent.label} ${intent.concerns}`}
-            disabled={!store.isLive.value}
+            disabled={!store.isLive.value || intent.whyNot !== null}
+            aria-describedby={intent.whyNot === null ? undefined : WHY_NOT}
             onClick={() => {
               going.forget();
               begin(intent);
@@ -97,6 +109,11 @@ function Actions(props: {
           {say("commanding.expert")}
         </Link>
       </div>
+      {whyNot !== null && (
+        <p id={WHY_NOT} class="says">
+          {say("commanding.notNow", { reason: whyNot })}
+        </p>
+      )}
       {step}
       {rights.moves !== null && <p class="says">{say("commanding.stopsOnly", { reason: rights.moves })}</p>}
       {problem !== "" && (
@@ -109,7 +126,7 @@ function Actions(props: {
 }
 
 /** Of a button. */
-type ButtonIntent = Intent & { readonly icon: IconName };
+type ButtonIntent = Intent & Pick<Action, "icon" | "whyNot">;
 
 /** A hold is a level: the same again changes nothing. */
 function useHolds(robot: Robot, rights: Rights) {
@@ -123,6 +140,7 @@ function useHolds(robot: Robot, rights: Rights) {
     (action): ButtonIntent => ({
       ...action,
       icon: "hold",
+      whyNot: null,
       robotId: robot.robot_id,
       // A hold of the user's own means the same whatever the robot does.
       basis: action.body.hold ? () => "" : basisOf,

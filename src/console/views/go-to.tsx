@@ -1,7 +1,7 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Robot } from "../../northbound/web/api/robot.ts";
-import { goToBasisOf } from "../commanding/actions.ts";
+import { goToBasisOf, whyNotStarted } from "../commanding/actions.ts";
 import { byName, hasWords } from "../fleet/list.ts";
 import { pointName } from "../fleet/maps.ts";
 import { say } from "../texts/texts.ts";
@@ -15,6 +15,9 @@ export interface Press {
   /** Takes the name of a point that is pressed on the robot's map; null: nobody takes it now. */
   current: ((name: string) => void) | null;
 }
+
+/** The element that says why starts are refused now. */
+export const WHY_NOT = "why-not-started";
 
 /** Of the list below the field: what is not in it is found by more letters. */
 const MOST_OFFERED = 50;
@@ -37,6 +40,7 @@ export function GoTo(props: {
   const { robot, press } = props;
   const { problem, goTo, forget } = props.going;
   const isOpen = useSignal(false);
+  const isRefused = whyNotStarted(robot) !== null;
   useEffect(() => {
     if (press === undefined) return;
     press.current = (name) => void goTo(name);
@@ -49,8 +53,9 @@ export function GoTo(props: {
     <>
       <button
         type="button"
-        aria-expanded={isOpen.value}
-        disabled={!store.isLive.value}
+        aria-expanded={isOpen.value && !isRefused}
+        aria-describedby={isRefused ? WHY_NOT : undefined}
+        disabled={!store.isLive.value || isRefused}
         onClick={() => {
           isOpen.value = !isOpen.peek();
         }}
@@ -58,7 +63,7 @@ export function GoTo(props: {
         <Icon name="goTo" />
         {say("goTo")}
       </button>
-      {isOpen.value && (
+      {isOpen.value && !isRefused && (
         <Picker
           robot={robot}
           hasMap={press !== undefined}

@@ -298,6 +298,16 @@ describe("what may be asked", () => {
     expect(actionsOf(robot).map(({ label }) => label)).toEqual(labels);
   });
 
+  it.each<[string, Partial<Robot>, string | null]>([
+    ["is good", {}, null],
+    ["is held", { hold: { held: true, by: ["web:olga"], stored: true } }, "held by web:olga"],
+    ["is offline", { quality: "offline" }, "the robot is offline, or the fleet service is not reached"],
+  ])("says why nothing may start a robot that %s, as the gateway does", (_what, changes, reason) => {
+    const paused = { ...mission("STATE_PAUSED"), ...changes };
+    expect(actionsOf(paused).map(({ whyNot }) => whyNot)).toEqual([reason, null]);
+    expect(actionsOf(standingRobot("cart-01", changes)).map(({ whyNot }) => whyNot)).toEqual([reason]);
+  });
+
   it("names the mission that the user has seen", () => {
     const [resume] = actionsOf(mission("STATE_PAUSED"));
     expect(resume?.wanted).toEqual({

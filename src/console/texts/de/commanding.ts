@@ -3,6 +3,7 @@ export const commanding = {
   "commanding.refused": "Sie dürfen diesem Roboter nichts befehlen: {reason}.",
   "commanding.notKnown": "◆ Was Sie senden dürfen, ist nicht bekannt: {problem}.",
   "commanding.stopsOnly": "Sie dürfen ihn stoppen, aber nicht bewegen: {reason}.",
+  "commanding.notNow": "Starts werden jetzt abgelehnt: {reason}.",
   "commanding.conveyor": "Förderband…",
   "commanding.expert": "Experte: anderer Befehl…",
   "commanding.first": "{label}…",

@@ -3,6 +3,7 @@ export const commanding = {
   "commanding.refused": "You may not command this robot: {reason}.",
   "commanding.notKnown": "◆ What you may send is not known: {problem}.",
   "commanding.stopsOnly": "You may stop it, and not move it: {reason}.",
+  "commanding.notNow": "Starts are refused now: {reason}.",
   "commanding.conveyor": "Conveyor…",
   "commanding.expert": "Expert: another command…",
   "commanding.first": "{label}…",
