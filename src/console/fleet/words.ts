@@ -99,6 +99,18 @@ export function hasEnded({ state }: MissionView): boolean {
   return state === "STATE_CANCELED" || state === "STATE_SUCCEEDED" || state === "STATE_FAILED";
 }
 
+/**
+ * The state of a mission, and what a robot of any family reports of it. After its end, and while it is paused,
+ * only its arrival is still true.
+ */
+export function missionStateText(mission: MissionView): string {
+  const rests = mission.state === "STATE_PAUSED" || hasEnded(mission);
+  const reported = Object.values(mission.mission_feedback ?? {})
+    .filter((each) => !rests || each?.status === "STATUS_ARRIVED")
+    .map((each) => codeWord(each?.status ?? "", "STATUS_"));
+  return [codeWord(mission.state, "STATE_"), ...reported].join(", ");
+}
+
 /** A value with its quality, unless that is good. */
 export function doubted(text: string, quality: Robot["quality"]): string {
   return quality === "good" ? text : say("doubted", { text, quality: word(quality) });

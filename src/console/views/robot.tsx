@@ -1,7 +1,7 @@
 import type { MissionView } from "../../models/robot.ts";
 import type { Robot as RobotFacts } from "../../northbound/web/api/robot.ts";
 import { eventsOf } from "../fleet/events.ts";
-import { codeWord, goalText, hasEnded, wordOf } from "../fleet/words.ts";
+import { codeWord, goalText, hasEnded, missionStateText, wordOf } from "../fleet/words.ts";
 import { say, word } from "../texts/texts.ts";
 import { ageMs, agoText } from "../trust/time-text.ts";
 import { AlarmList } from "./alarm-list.tsx";
@@ -124,21 +124,13 @@ function Queue({ robot, listed }: PartProps) {
         cells: [
           placeInQueue(mission, at, current),
           <ShortId id={mission.mission_id} />,
-          `${codeWord(mission.state, "STATE_")}${feedbackText(mission)}`,
+          missionStateText(mission),
           goalsText(mission),
           mission.owner,
         ],
       }))}
     />
   );
-}
-
-/** What a robot of any family reports of a mission. After its end, only its arrival is still true. */
-function feedbackText(mission: MissionView): string {
-  return Object.values(mission.mission_feedback ?? {})
-    .filter((each) => !hasEnded(mission) || each?.status === "STATUS_ARRIVED")
-    .map((each) => `, ${codeWord(each?.status ?? "", "STATUS_")}`)
-    .join("");
 }
 
 function placeInQueue(mission: MissionView, at: number, current: number): string {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { currentGoalText } from "../../../src/console/fleet/words.ts";
+import { currentGoalText, missionStateText } from "../../../src/console/fleet/words.ts";
 import type { GoalView, MissionView } from "../../../src/models/robot.ts";
 import type { Robot } from "../../../src/northbound/web/api/robot.ts";
 import { oneMission, standingRobot } from "../standing-robot.ts";
@@ -44,4 +44,14 @@ it.each<[string, Robot, string]>([
   ],
 ])("says where a robot heads for: %s", (_what, robot, text) => {
   expect(currentGoalText(robot)).toBe(text);
+});
+
+it.each<[string, MissionView["state"], "STATUS_NAVIGATING" | "STATUS_ARRIVED"]>([
+  ["running, navigating", "STATE_RUNNING", "STATUS_NAVIGATING"],
+  ["paused", "STATE_PAUSED", "STATUS_NAVIGATING"],
+  ["failed", "STATE_FAILED", "STATUS_NAVIGATING"],
+  ["succeeded, arrived", "STATE_SUCCEEDED", "STATUS_ARRIVED"],
+])("a mission is %s: a robot that does not drive is not said to", (text, state, status) => {
+  const mission = oneMission({ state, mission_feedback: { base_feedback: { status } } });
+  expect(mission.state?.missions.map(missionStateText)).toEqual([text]);
 });
