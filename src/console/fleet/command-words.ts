@@ -12,7 +12,14 @@ export function operationText({ operation, request }: Pick<Command, "operation" 
   const details = request === null ? [] : detailsOf(operation, request);
   // One goal after the other.
   const text = details.join(", ").replaceAll(`, ${ARROW}`, ` ${ARROW}`);
-  return details.length === 0 ? operation : say("command.detail", { operation, details: text });
+  const name = operationName(operation);
+  return details.length === 0 ? name : say("command.detail", { operation: name, details: text });
+}
+
+/** Acts and log-ons have words. Operations of the catalogue keep their names, which a PLC's program has too. */
+function operationName(operation: string): string {
+  const name = word(operation);
+  return name === operation.toLowerCase() ? operation : name;
 }
 
 /** The largest number of goals of a request that are named. */

@@ -144,7 +144,8 @@ export function isWanted(command: Command, { robot, source, operation, state, id
   return (
     has(command.robot_id ?? "", robot) &&
     has(sourceText(command), source) &&
-    has(operationText(command), operation) &&
+    // In any language, also by the name that other programs read.
+    has(`${operationText(command)} ${command.operation}`, operation) &&
     has(command.request_id ?? "", id) &&
     (state === "" || (command.outcome ?? command.stage) === state)
   );

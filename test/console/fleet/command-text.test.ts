@@ -1,5 +1,11 @@
-import { expect, it } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { operationText } from "../../../src/console/fleet/command-words.ts";
+import { german } from "../../../src/console/texts/de.ts";
+import { english } from "../../../src/console/texts/en.ts";
+import { speak } from "../../../src/console/texts/texts.ts";
+import { acts } from "../../../src/domain/acts.ts";
+
+afterEach(() => speak(english, []));
 
 const text = (operation: string, request: unknown) =>
   operationText({ operation, request: request === null ? null : JSON.stringify(request) });
@@ -37,4 +43,24 @@ it("says what an act has done", () => {
   expect(text("SetOutOfService", { robot_id: "cart-01", out_of_service: true })).toBe(
     "SetOutOfService: out of service",
   );
+});
+
+it("names what the gateway does itself in plain words", () => {
+  expect(["log_on", "certificate", "simulator_fault"].map((name) => text(name, null))).toEqual([
+    "log on",
+    "certificate",
+    "simulator fault",
+  ]);
+  speak(german, []);
+  expect(text("log_on", null)).toBe("Anmeldung");
+  expect(text("certificate", null)).toBe("Zertifikat");
+  expect(text("Hold", { robot_id: "cart-01", hold: true })).toBe("Sperre: Beginn");
+  expect(text("HoldAll", { hold: false })).toBe("Sperre aller Roboter: Ende");
+  expect(text("OverrideLease", null)).toBe("Reservierung beenden");
+  expect(Object.keys(acts).filter((name) => text(name, null) === name)).toEqual([]);
+});
+
+it("names operations of the catalogue as they are in every language", () => {
+  speak(german, []);
+  expect(text("CreateMission", null)).toBe("CreateMission");
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type EventLog,
   eventsOf,
@@ -7,6 +7,9 @@ import {
   withEvent,
   withGap,
 } from "../../../src/console/fleet/events.ts";
+import { german } from "../../../src/console/texts/de.ts";
+import { english } from "../../../src/console/texts/en.ts";
+import { speak } from "../../../src/console/texts/texts.ts";
 import type { StreamEvent } from "../../../src/northbound/web/api/stream.ts";
 
 const at = "2026-01-02T03:04:05.000Z";
@@ -68,6 +71,27 @@ describe("the text of an event", () => {
     ],
     ["held: web:anna", event("hold", { protocol: "web", user: "anna", from: "free", to: "held" })],
     ["12 events were dropped: too many", event("dropped", { count: 12, reason: "too_many" })],
+  ])("is %s", (text, received) => {
+    expect(eventText(received)).toBe(text);
+  });
+});
+
+describe("the text of an event in German", () => {
+  beforeAll(() => speak(german, []));
+  afterAll(() => speak(english, []));
+
+  it.each<[string, StreamEvent]>([
+    ["m1: läuft → gescheitert", event("mission", { ...running, from: "STATE_RUNNING", to: "STATE_FAILED" })],
+    [
+      "lädt die Batterie → Batterie entlädt sich, bei 81 %",
+      event("battery", { from: "STATE_CHARGING", to: "STATE_DISCHARGING", charge_percent: 81 }),
+    ],
+    [
+      "Batterie schwach nicht aktiv: 30 %",
+      event("alarm", { code: "BATTERY_LOW", from: "active", to: "inactive", text: "30 %" }),
+    ],
+    ["gesperrt: web:olga", event("hold", { protocol: "web", user: "olga", from: "free", to: "held" })],
+    ["frei: web:olga", event("hold", { protocol: "web", user: "olga", from: "held", to: "free" })],
   ])("is %s", (text, received) => {
     expect(eventText(received)).toBe(text);
   });

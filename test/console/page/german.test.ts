@@ -108,7 +108,7 @@ describePages("the page in German", (pages) => {
     await chosen
       .getByText(/^Steht seit .* \d\d:\d\d:05: der Roboter hat keine laufende Mission\.$/)
       .waitFor();
-    await chosen.getByText("81 %, entlädt").waitFor();
+    await chosen.getByText("81 %, Batterie entlädt sich").waitFor();
     await chosen.getByText("bei Station A, x 0,0, y 0,0, Karte Hall 1 (gut)").waitFor();
     await chosen.getByRole("button", { name: "cart-2 pausieren" }).waitFor();
     await chosen.getByRole("button", { name: "Sperren…" }).waitFor();
