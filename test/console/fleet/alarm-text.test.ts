@@ -10,6 +10,7 @@ import {
   whyNotAcknowledged,
   worstOf,
 } from "../../../src/console/fleet/alarms.ts";
+import { effectOf } from "../../../src/console/views/alarms.tsx";
 import type { AlarmView } from "../../../src/models/alarm.ts";
 
 const alarm: AlarmView = {
@@ -79,6 +80,12 @@ describe("alarms of one code", () => {
     expect(worstOf([returned, alarm]).id).toBe("a-1");
     expect(worstOf([returned]).id).toBe("a-2");
   });
+});
+
+it("says that an acknowledgement ends alarms only if it ends one of them", () => {
+  const unknown = { ...alarm, code: "OUTCOME_UNKNOWN" } as const;
+  expect(effectOf([alarm, alarm])).toBe("the list says in your name that somebody looks after them");
+  expect(effectOf([alarm, unknown])).toMatch(/Those of an unknown outcome are gone/);
 });
 
 it("a cut link is one alarm, which says how many robots it concerns", () => {

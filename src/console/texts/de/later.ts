@@ -262,7 +262,7 @@ export const later = {
   "log.caption": "Befehle, die neuesten zuerst",
   "log.unread": "Das Protokoll ließ sich nicht lesen: {problem}.",
   "log.download": "Als JSON-Zeilen herunterladen",
-  "command.gone": "Das Protokoll hat diesen Befehl nicht mehr.",
+  "command.gone": "Das Protokoll hat diesen Befehl nicht.",
   "command.lookAt":
     "◆ Sehen Sie nach {robot}, bevor noch einmal gesendet wird: was er jetzt tut und wo er steht.",
   "command.theRobots": "den Robotern, die es betreffen kann",
@@ -292,6 +292,7 @@ export const later = {
   "alarms.chooseNone": "Keinen wählen",
   "alarms.chooseAll": "Alle {count} wählen",
   "alarms.groupOf": "{alarm}, {things}",
-  "alarms.effect":
+  "alarms.effect": "die Liste sagt in Ihrem Namen, dass sich jemand kümmert",
+  "alarms.effectEnds":
     "die Liste sagt in Ihrem Namen, dass sich jemand kümmert. Die mit unbekanntem Ausgang sind damit weg",
 } as const;

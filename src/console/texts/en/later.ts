@@ -256,7 +256,7 @@ export const later = {
   "log.caption": "Commands, the newest first",
   "log.unread": "The log could not be read: {problem}.",
   "log.download": "Download as JSON lines",
-  "command.gone": "The log has no such command any more.",
+  "command.gone": "The log does not have this command.",
   "command.lookAt": "◆ Look at {robot} before anything is sent again: what it does now, and where it stands.",
   "command.theRobots": "the robots that it may concern",
   "command.who": "Who, and what became of it",
@@ -285,6 +285,7 @@ export const later = {
   "alarms.chooseNone": "Choose none",
   "alarms.chooseAll": "Choose all {count}",
   "alarms.groupOf": "{alarm}, {things}",
-  "alarms.effect":
+  "alarms.effect": "the list says in your name that somebody looks after them",
+  "alarms.effectEnds":
     "the list says in your name that somebody looks after them. Those of an unknown outcome are gone from it then",
 } as const;
