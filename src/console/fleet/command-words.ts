@@ -16,7 +16,7 @@ export function operationText({ operation, request }: Pick<Command, "operation" 
   return details.length === 0 ? name : say("command.detail", { operation: name, details: text });
 }
 
-/** Acts and log-ons have words. Operations of the catalogue keep their names, which a PLC's program has too. */
+/** Acts and log-ons have words. Operations of the catalogue keep their names, as programs have them. */
 function operationName(operation: string): string {
   const name = word(operation);
   return name === operation.toLowerCase() ? operation : name;

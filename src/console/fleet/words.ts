@@ -100,8 +100,8 @@ export function hasEnded({ state }: MissionView): boolean {
 }
 
 /**
- * The state of a mission, and what a robot of any family reports of it. After its end, and while it is paused,
- * only its arrival is still true.
+ * The state of a mission, and what a robot of any family reports of it. After its end, and while it is
+ * paused, only its arrival is still true.
  */
 export function missionStateText(mission: MissionView): string {
   const rests = mission.state === "STATE_PAUSED" || hasEnded(mission);

@@ -42,7 +42,7 @@ describePages("200 alarms of one code", (pages) => {
     await page.getByRole("button", { name: "Acknowledge 200… battery low" }).click();
     const step = page.getByRole("alertdialog");
     await step.getByText("Acknowledge: battery low, 200 robots").waitFor();
-    await step.getByText("Those of an unknown outcome are gone from it then.").waitFor();
+    await step.getByText("the list says in your name that somebody looks after them.").waitFor();
     expect(gateway.acknowledged).toEqual([]);
     await step.getByRole("button", { name: "Acknowledge battery low, 200 robots" }).click();
     await expect.poll(() => gateway.acknowledged.length).toBe(200);
