@@ -100,6 +100,11 @@ export function endsByAcknowledgement({ code }: AlarmView): boolean {
   return code === "OUTCOME_UNKNOWN";
 }
 
+/** Whether an acknowledgement ends one of these. */
+export function endsAny(alarms: readonly AlarmView[]): boolean {
+  return alarms.some(endsByAcknowledgement);
+}
+
 /**
  * Alarms in the same order, those of one code as one group at the place of the first: the same advice two
  * hundred times would hide all others. One that an acknowledgement ends stays alone.

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { AlarmView } from "../../models/alarm.ts";
-import { alarmCounts, endsByAcknowledgement, groupCount } from "../fleet/alarms.ts";
+import { alarmCounts, endsAny, groupCount } from "../fleet/alarms.ts";
 import { say, word } from "../texts/texts.ts";
 import { acknowledged, useWhyNot } from "./alarm-handling.tsx";
 import { AlarmList } from "./alarm-list.tsx";
@@ -41,11 +41,6 @@ export function Alarms() {
   );
 }
 
-/** What it does to acknowledge these at once. */
-export function effectOf(alarms: readonly AlarmView[]): string {
-  return say(alarms.some(endsByAcknowledgement) ? "alarms.effectEnds" : "alarms.effect");
-}
-
 /** Alarms that nobody has acknowledged: one by one, or several at once by a second step. */
 function OpenAlarms({ alarms }: { readonly alarms: readonly AlarmView[] }) {
   const chosen = useSignal<ReadonlySet<string>>(new Set());
@@ -71,7 +66,7 @@ function OpenAlarms({ alarms }: { readonly alarms: readonly AlarmView[] }) {
     begin({
       label: say("alarms.acknowledge"),
       concerns,
-      effect: effectOf(concerned),
+      effect: say(endsAny(concerned) ? "alarms.effectEnds" : "alarms.effect"),
       robotId: null,
       send: () => void send(concerned),
     });
