@@ -11,8 +11,8 @@ export const german: Spoken = {
   texts: { ...page, ...floor, ...robot, ...commanding, ...lists },
   async more() {
     const files = [import("./de/later.ts"), import("./de/sayings.ts")] as const;
-    const [{ later }, { sayings, fields }] = await Promise.all(files);
-    return { later, sayings, fields };
+    const [{ later }, rest] = await Promise.all(files);
+    return { later, ...rest };
   },
   words,
   alarms: async () => (await import("./de/alarms.ts")).alarms,

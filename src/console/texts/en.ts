@@ -10,7 +10,7 @@ export const english = {
   language: "en",
   locale: "en-GB",
   texts: en,
-  more: async () => ({ ...(await import("./en/later.ts")), sayings: {}, fields: {} }),
+  more: async () => ({ ...(await import("./en/later.ts")), sayings: {}, fields: {}, words: {} }),
   words: {},
   alarms: async () => ({}),
 } as const;

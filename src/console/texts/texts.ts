@@ -16,6 +16,8 @@ export interface Spoken {
     readonly sayings: Readonly<Record<string, string>>;
     /** Names of the fields of requests. */
     readonly fields: Readonly<Record<string, string>>;
+    /** Words as below. */
+    readonly words: Readonly<Record<string, string>>;
   }>;
   /** Words of the gateway and the fleet service, in lower case; English has those of the codes. */
   readonly words: Readonly<Record<string, string>>;
@@ -50,6 +52,7 @@ let spoken: Spoken;
 let texts: Readonly<Record<TextKey, string>>;
 let sayings: ReadonlyArray<readonly [RegExp, string]> = [];
 let fields: Readonly<Record<string, string>> = {};
+let words: Readonly<Record<string, string>> = {};
 let plural: Intl.PluralRules;
 let dates: Intl.DateTimeFormat;
 let numbers: Map<number, Intl.NumberFormat>;
@@ -62,6 +65,7 @@ export function speak(chosen: Spoken, wished: readonly string[]): void {
   const locale = wished.find((each) => each.startsWith(chosen.language)) ?? chosen.locale;
   spoken = { ...chosen, locale };
   texts = chosen.texts as typeof texts;
+  words = chosen.words;
   plural = new Intl.PluralRules(locale);
   dates = datesOf(locale);
   numbers = new Map();
@@ -72,6 +76,7 @@ export async function speakMore(): Promise<void> {
   const more = await spoken.more();
   texts = { ...texts, ...more.later };
   fields = more.fields;
+  words = { ...words, ...more.words };
   sayings = Object.entries(more.sayings).map(([saying, text]) => [
     patternOf(saying),
     text.replace(/\{(\w+)\}/g, "$<$1>"),
@@ -126,11 +131,11 @@ export function formOf(key: TextKey, count: unknown): string {
 /** A word of the gateway or the service, as `STATE_PAUSED` without its prefix. */
 export function word(code: string): string {
   const plain = code.toLowerCase().replaceAll("_", " ");
-  const known = spoken.words[plain];
+  const known = words[plain];
   if (known !== undefined || isEnglish()) return known ?? plain;
   // The alarm of a conveyor ends with its number.
   const [, name = "", number = ""] = /^(.*?)( -?\d+)$/.exec(plain) ?? [];
-  const named = spoken.words[name];
+  const named = words[name];
   return named === undefined ? plain : `${named}${number}`;
 }
 

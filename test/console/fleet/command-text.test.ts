@@ -2,7 +2,7 @@ import { afterEach, expect, it } from "vitest";
 import { operationText } from "../../../src/console/fleet/command-words.ts";
 import { german } from "../../../src/console/texts/de.ts";
 import { english } from "../../../src/console/texts/en.ts";
-import { speak } from "../../../src/console/texts/texts.ts";
+import { speak, speakMore } from "../../../src/console/texts/texts.ts";
 import { acts } from "../../../src/domain/acts.ts";
 
 afterEach(() => speak(english, []));
@@ -45,13 +45,14 @@ it("says what an act has done", () => {
   );
 });
 
-it("names what the gateway does itself in plain words", () => {
+it("names what the gateway does itself in plain words", async () => {
   expect(["log_on", "certificate", "simulator_fault"].map((name) => text(name, null))).toEqual([
     "log on",
     "certificate",
     "simulator fault",
   ]);
   speak(german, []);
+  await speakMore();
   expect(text("log_on", null)).toBe("Anmeldung");
   expect(text("certificate", null)).toBe("Zertifikat");
   expect(text("Hold", { robot_id: "cart-01", hold: true })).toBe("Sperre: Beginn");

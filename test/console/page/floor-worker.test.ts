@@ -30,18 +30,20 @@ describePages("the worker that draws the floor", (pages) => {
     const worker = await workerOf(page);
     const scales = () => page.evaluate<readonly number[]>("scales");
     await standsStill(scales);
-    const before = await scales();
     const draws = worker.evaluate(`{
       const request = new XMLHttpRequest();
       request.open("GET", "/hold", false);
       request.send();
     }`);
     await held;
+    const before = await scales();
     await page.evaluate(zoomInEachFrame);
-    expect((await scales()).length).toBe(before.length + 1);
+    const whileHeld = (await scales()).length;
+    // None, if a scene was on its way when the worker stood still.
+    expect(whileHeld).toBeLessThanOrEqual(before.length + 1);
     release();
     await draws;
-    await expect.poll(async () => (await scales()).length).toBe(before.length + 2);
+    await expect.poll(async () => (await scales()).length).toBe(whileHeld + 1);
     expect((await scales()).at(-1)).toBeCloseTo((before.at(-1) ?? 0) * STEP ** PRESSES);
   });
 

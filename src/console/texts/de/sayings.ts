@@ -139,3 +139,20 @@ export const fields: Readonly<Record<string, string>> = {
   loading: "Beladung",
   "load status": "Beladung",
 };
+
+/** Words of acts, as the log of commands has them. */
+export const words: Readonly<Record<string, string>> = {
+  "log on": "Anmeldung",
+  certificate: "Zertifikat",
+  "simulator fault": "Fehler im Simulator",
+  holdall: "Sperre aller Roboter",
+  acknowledgealarm: "Alarm quittieren",
+  commentalarm: "Alarm kommentieren",
+  setoutofservice: "Betrieb",
+  leaserobot: "Reservieren",
+  releaserobot: "Reservierung zurückgeben",
+  overridelease: "Reservierung beenden",
+  heartbeat: "Lebenszeichen",
+  permit: "Freigabe",
+  resetcounters: "Zähler zurücksetzen",
+};
