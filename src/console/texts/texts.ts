@@ -16,7 +16,7 @@ export interface Spoken {
     readonly sayings: Readonly<Record<string, string>>;
     /** Names of the fields of requests. */
     readonly fields: Readonly<Record<string, string>>;
-    /** Words as below. */
+    /** Further words of the gateway, as `words` of this interface has them. */
     readonly words: Readonly<Record<string, string>>;
   }>;
   /** Words of the gateway and the fleet service, in lower case; English has those of the codes. */

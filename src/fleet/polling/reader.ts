@@ -11,8 +11,8 @@ import { methods } from "../operations/row.ts";
 import type { FleetOptions } from "../options.ts";
 import type { Session } from "../session/session.ts";
 
-/** The answers that are kept: of the roster, and of each hundred task chains. */
-const MOST_KEPT = 200;
+/** Answers that are kept, with their requests: a roster is small, and a hundred task chains are. */
+const MOST_KEPT_BYTES = 32 * 1024 * 1024;
 
 /** A read failed. `code` shows whether another try soon is worth it. */
 export class ReadFailed extends Error {
@@ -47,8 +47,7 @@ export interface ReaderParts {
 export function createReader(options: FleetOptions, parts: ReaderParts): ReadOperation {
   const { http, session, signal } = parts;
   const { pollTimeoutMs } = options.times;
-  const record = createPollTap(parts.tap ?? noTap);
-  const join = createJoin();
+  const keep = createLastAnswers(parts.tap ?? noTap);
 
   async function ask(verb: string, path: string, body: string | null, jwt: string): Promise<HttpAnswer> {
     return http
@@ -77,12 +76,7 @@ export function createReader(options: FleetOptions, parts: ReaderParts): ReadOpe
       const other = await session.replace(jwt, signal);
       if (other !== null) answer = await ask(method.route.verb, path, body, other);
     }
-    if (answer.status === 200) {
-      const requestJson = JSON.stringify(request);
-      const bytes = join(`${operation} ${requestJson}`, answer.parts);
-      record(operation, requestJson, bytes);
-      return bytes;
-    }
+    if (answer.status === 200) return keep(operation, JSON.stringify(request), answer.parts);
     const { code, message } = errorOfHttp(answer);
     throw new ReadFailed(code, message, { retryAfterMs: retryAfterMs(answer.headers) ?? 0 });
   };
@@ -95,15 +89,41 @@ function unanswered(error: unknown, deadlineMs: number): ReadFailed {
   return new ReadFailed("UNAVAILABLE", errorText(error), { cause: error });
 }
 
-/** Joins the parts of an answer. An answer that is the same as the last one of its key is that Buffer. */
-function createJoin(): (key: string, parts: readonly Buffer[]) => Buffer {
-  const last = new Map<string, Buffer>();
-  return (key, parts) => {
+interface LastAnswer {
+  readonly answer: Buffer;
+  /** The recorder's segment that has it; null: none. */
+  readonly segment: number | null;
+}
+
+/**
+ * Joins the parts of an answer. An answer that is the same as the last one of its request is that Buffer. It is
+ * recorded when it differs, and once for each segment, so that none is missing when older segments are removed.
+ */
+function createLastAnswers(
+  tap: RecorderTap,
+): (operation: string, requestJson: string, parts: readonly Buffer[]) => Buffer {
+  const last = new Map<string, LastAnswer>();
+  let keptBytes = 0;
+
+  function put(key: string, { answer, segment }: LastAnswer): void {
+    keptBytes += key.length + answer.length;
+    if (keptBytes > MOST_KEPT_BYTES) {
+      last.clear();
+      keptBytes = key.length + answer.length;
+    }
+    last.set(key, { answer, segment });
+  }
+
+  return (operation, requestJson, parts) => {
+    const key = `${operation} ${requestJson}`;
     const before = last.get(key);
-    if (before !== undefined && hasParts(before, parts)) return before;
-    const answer = Buffer.concat(parts);
-    if (last.size >= MOST_KEPT) last.clear();
-    last.set(key, answer);
+    const isSame = before !== undefined && hasParts(before.answer, parts);
+    const answer = isSame ? before.answer : Buffer.concat(parts);
+    const segment = tap.isOn ? tap.segment : null;
+    if (isSame && before.segment === segment) return answer;
+    if (tap.isOn) tap.write("read", { name: operation, first: Buffer.from(requestJson), second: answer });
+    if (before !== undefined) keptBytes -= key.length + before.answer.length;
+    put(key, { answer, segment });
     return answer;
   };
 }
@@ -116,27 +136,6 @@ function hasParts(whole: Buffer, parts: readonly Buffer[]): boolean {
     at = end;
   }
   return at === whole.length;
-}
-
-/** Records the answers of polls. */
-type PollTap = (operation: string, requestJson: string, answer: Buffer) => void;
-
-/**
- * A poll often has the same answer as before: an answer is recorded when it differs, and once for each
- * segment, so that none is missing when older segments are removed.
- */
-function createPollTap(tap: RecorderTap): PollTap {
-  const last = new Map<string, { readonly segment: number; readonly answer: Buffer }>();
-  return (operation, requestJson, answer) => {
-    if (!tap.isOn) return;
-    const { segment } = tap;
-    const key = `${operation} ${requestJson}`;
-    const before = last.get(key);
-    if (before?.segment === segment && before.answer === answer) return;
-    if (last.size >= MOST_KEPT) last.clear();
-    last.set(key, { segment, answer });
-    tap.write("read", { name: operation, first: Buffer.from(requestJson), second: answer });
-  };
 }
 
 /** The state of a poll. */
