@@ -10,10 +10,8 @@ import type { Wanted } from "./asked.ts";
 export interface Action {
   readonly label: string;
   readonly icon: IconName;
-  /** Whether it starts the robot: from some addresses that is refused. */
+  /** Whether it starts the robot: from some addresses that is refused, and now if `whyNotStarted` says so. */
   readonly moves: boolean;
-  /** Why the gateway surely refuses it now; null: it may take it. */
-  readonly whyNot: string | null;
   /** What it does, for the second step. */
   readonly effect: string;
   readonly wanted: Wanted;
@@ -23,13 +21,11 @@ export interface Action {
 export function actionsOf(robot: Robot): readonly Action[] {
   const robotId = robot.robot_id;
   const mission = missionUnderWay(robot);
-  const whyNot = whyNotStarted(robot);
-  if (mission === null) return [charge(robotId, whyNot)];
+  if (mission === null) return [charge(robotId)];
   const cancel: Action = {
     label: say("action.cancel"),
     icon: "cancel",
     moves: false,
-    whyNot: null,
     effect: say("action.cancelEffect"),
     wanted: missionCommand(robotId, mission, "COMMAND_CANCEL"),
   };
@@ -38,14 +34,13 @@ export function actionsOf(robot: Robot): readonly Action[] {
     label: say("action.resume"),
     icon: "play",
     moves: true,
-    whyNot,
     effect: say("action.resumeEffect"),
     wanted: missionCommand(robotId, mission, "COMMAND_RESUME"),
   };
   return [resume, cancel];
 }
 
-/** Why the gateway refuses each start of a robot, in the order of its own checks; null: it may take one. */
+/** Why the gateway surely refuses to start the robot now: a hold comes before a doubt. Null: nothing known. */
 export function whyNotStarted({ hold, quality }: Robot): string | null {
   if (hold.held) return say("why.HELD", { by: hold.by[0] ?? "–" });
   return quality === "good" ? null : say(`why.${quality}`);
@@ -79,12 +74,11 @@ export function goToBasisOf(robot: Robot): string {
   return JSON.stringify([quality, isException, lease, hold.by, missionUnderWay(robot)?.mission_id]);
 }
 
-function charge(robotId: string, whyNot: string | null): Action {
+function charge(robotId: string): Action {
   return {
     label: say("action.charge"),
     icon: "charge",
     moves: true,
-    whyNot,
     effect: say("action.chargeEffect"),
     wanted: { operation: "ChargeRobot", request: { robotId } },
   };

@@ -62,21 +62,19 @@ function Actions(props: {
   const commands = actionsOf(robot)
     .filter(({ moves, wanted }) => isAllowed(rights, wanted.operation) && !(moves && rights.moves !== null))
     .map(
-      ({ label, icon, effect, whyNot, wanted }): ButtonIntent => ({
+      ({ label, icon, effect, moves, wanted }): ButtonIntent => ({
         label,
         icon,
         effect,
-        whyNot,
+        moves,
         robotId,
         send: () => ask(robotId, label, wanted),
       }),
     );
   const mayMove = rights.moves === null;
   const mayGo = mayMove && missionUnderWay(robot) === null && isAllowed(rights, "CreateMission");
-  // One robot has one reason, whatever the start.
-  const whyNot = mayGo
-    ? whyNotStarted(robot)
-    : (commands.find((each) => each.whyNot !== null)?.whyNot ?? null);
+  const whyNot = whyNotStarted(robot);
+  const isStartShown = mayGo || commands.some(({ moves }) => moves);
   return (
     <>
       <div class="line-up">
@@ -85,8 +83,8 @@ function Actions(props: {
           <button
             type="button"
             key={`${intent.label} ${intent.concerns}`}
-            disabled={!store.isLive.value || intent.whyNot !== null}
-            aria-describedby={intent.whyNot === null ? undefined : WHY_NOT}
+            disabled={!store.isLive.value || (intent.moves && whyNot !== null)}
+            aria-describedby={intent.moves && whyNot !== null ? WHY_NOT : undefined}
             onClick={() => {
               going.forget();
               begin(intent);
@@ -109,7 +107,7 @@ function Actions(props: {
           {say("commanding.expert")}
         </Link>
       </div>
-      {whyNot !== null && (
+      {isStartShown && whyNot !== null && (
         <p id={WHY_NOT} class="says">
           {say("commanding.notNow", { reason: whyNot })}
         </p>
@@ -126,7 +124,7 @@ function Actions(props: {
 }
 
 /** Of a button. */
-type ButtonIntent = Intent & Pick<Action, "icon" | "whyNot">;
+type ButtonIntent = Intent & Pick<Action, "icon" | "moves">;
 
 /** A hold is a level: the same again changes nothing. */
 function useHolds(robot: Robot, rights: Rights) {
@@ -140,7 +138,7 @@ function useHolds(robot: Robot, rights: Rights) {
     (action): ButtonIntent => ({
       ...action,
       icon: "hold",
-      whyNot: null,
+      moves: false,
       robotId: robot.robot_id,
       // A hold of the user's own means the same whatever the robot does.
       basis: action.body.hold ? () => "" : basisOf,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { actionsOf, basisOf, goToBasisOf } from "../../../src/console/commanding/actions.ts";
+import { actionsOf, basisOf, goToBasisOf, whyNotStarted } from "../../../src/console/commanding/actions.ts";
 import {
   type Asked,
   createAskedCommands,
@@ -304,8 +304,10 @@ describe("what may be asked", () => {
     ["is offline", { quality: "offline" }, "the robot is offline, or the fleet service is not reached"],
   ])("says why nothing may start a robot that %s, as the gateway does", (_what, changes, reason) => {
     const paused = { ...mission("STATE_PAUSED"), ...changes };
-    expect(actionsOf(paused).map(({ whyNot }) => whyNot)).toEqual([reason, null]);
-    expect(actionsOf(standingRobot("cart-01", changes)).map(({ whyNot }) => whyNot)).toEqual([reason]);
+    expect(whyNotStarted(paused)).toBe(reason);
+    expect(whyNotStarted(standingRobot("cart-01", changes))).toBe(reason);
+    // It concerns Resume, and not Cancel.
+    expect(actionsOf(paused).map(({ moves }) => moves)).toEqual([true, false]);
   });
 
   it("names the mission that the user has seen", () => {
