@@ -40,7 +40,7 @@ export function actionsOf(robot: Robot): readonly Action[] {
   return [resume, cancel];
 }
 
-/** Why the gateway surely refuses to start the robot now: a hold comes before a doubt. Null: nothing known. */
+/** Why the gateway refuses to start the robot now; a hold comes before a doubt. Null: it may accept one. */
 export function whyNotStarted({ hold, quality }: Robot): string | null {
   if (hold.held) return say("why.HELD", { by: hold.by[0] ?? "–" });
   return quality === "good" ? null : say(`why.${quality}`);

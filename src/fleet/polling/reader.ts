@@ -96,8 +96,9 @@ interface LastAnswer {
 }
 
 /**
- * Joins the parts of an answer. An answer that is the same as the last one of its request is that Buffer. It is
- * recorded when it differs, and once for each segment, so that none is missing when older segments are removed.
+ * Joins the parts of an answer. An answer that is the same as the last one of its request is that Buffer. It
+ * is recorded when it differs, and once for each segment, so that none is missing when older segments are
+ * removed.
  */
 function createLastAnswers(
   tap: RecorderTap,
